@@ -1,0 +1,1 @@
+"""The agent runtime: plain synchronous Python that knows no screen."""

@@ -1,0 +1,361 @@
+"""All that a front end may call: two Protocols and the plain rows they return.
+
+Every method may block on disk or network unless its docstring says otherwise, so a screen calls them from a worker
+thread. Errors are :class:`~hermes_tui.engine.types.errors.HermesError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+from .types.events import Event
+from .types.messages import Message
+from .types.requests import ApprovalDecision, ClarifyAnswer
+
+EventSink: TypeAlias = Callable[[Event], None]
+"""Called on the emitting thread; must not block."""
+
+SessionSort: TypeAlias = Literal["updated", "created", "title", "cost"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRow:
+    """One session in a list."""
+
+    id: str
+    title: str
+    """Own title, else the first line the user wrote, else empty."""
+    source: str = "tui"
+    cwd: str = ""
+    branch: str = ""
+    model: str = ""
+    provider: str = ""
+    created_at: float = 0.0
+    updated_at: float = 0.0
+    message_count: int = 0
+    turn_count: int = 0
+    cost_usd: float | None = None
+    total_tokens: int = 0
+    pinned: bool = False
+    archived: bool = False
+    parent_id: str = ""
+    parent_reason: str = ""
+    """``fork``, ``compression``, ``delegation`` or empty."""
+    end_reason: str = ""
+    open_elsewhere: bool = False
+    """Another live process has it open."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredMessage:
+    """A message with its row id."""
+
+    id: int
+    message: Message
+    session_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snippet:
+    """A piece of a message around hits."""
+
+    message_id: int
+    role: str
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+    """Hit ranges in ``text``, as [start, end) character offsets."""
+    created_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHit:
+    """One session that matches, with its best places."""
+
+    session: SessionRow
+    snippets: tuple[Snippet, ...] = ()
+    hit_count: int = 0
+    title_marks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchPage:
+    """A page of hits."""
+
+    hits: tuple[SearchHit, ...] = ()
+    cursor: str = ""
+    """Pass it back for the next page; empty at the end."""
+    note: str = ""
+    """A word on the query when part of it was read literally."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRow:
+    """One model in the picker."""
+
+    id: str
+    """``provider/model``."""
+    provider: str
+    name: str
+    context_window: int = 0
+    input_usd_per_mtok: float | None = None
+    output_usd_per_mtok: float | None = None
+    usable: bool = False
+    """A key is present, or the provider needs none."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderRow:
+    """One provider and whether it can be used."""
+
+    name: str
+    title: str
+    base_url: str = ""
+    key_env: str = ""
+    """The environment variable that holds its key; empty for local servers."""
+    state: Literal["ready", "no_key", "not_running"] = "no_key"
+    models: tuple[str, ...] = ()
+    """Models seen at the endpoint (local servers) or shipped as suggestions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionCheck:
+    """Result of a one-token test call."""
+
+    ok: bool
+    text: str
+    """One sentence in words."""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllowRuleRow:
+    """A stored approval rule."""
+
+    rule: str
+    kind: Literal["allow", "deny"]
+    scope: str
+    """``everywhere`` or a folder."""
+    hits: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionState:
+    """A cheap snapshot for header and status bar; never blocks."""
+
+    session_id: str
+    title: str = ""
+    model: str = ""
+    provider: str = ""
+    cwd: str = ""
+    branch: str = ""
+    approval_mode: str = "ask"
+    context_tokens: int = 0
+    context_window: int = 0
+    cost_usd: float | None = 0.0
+    running: bool = False
+    read_only: bool = False
+
+
+class AgentSession(Protocol):
+    """One conversation."""
+
+    @property
+    def state(self) -> SessionState:
+        """The present state. Any thread, never blocks."""
+        ...
+
+    def subscribe(self, sink: EventSink) -> Callable[[], None]:
+        """Send every later event to ``sink``; returns the function that stops it. Any thread."""
+        ...
+
+    def run_turn(self, text: str, images: Sequence[str] = ()) -> Mapping[str, Any]:
+        """Run one turn on the calling thread and return the library's result keys.
+
+        Args:
+            text: The user's message, sent exactly as given.
+            images: Paths of image files to attach.
+        """
+        ...
+
+    def interrupt(self, reason: str = "user") -> None:
+        """Stop the running turn. Any thread, returns at once."""
+        ...
+
+    def steer(self, text: str) -> None:
+        """Add text to the running turn after its next tool result. Any thread, returns at once."""
+        ...
+
+    def answer_approval(self, request_id: str, decision: ApprovalDecision) -> bool:
+        """Answer a waiting approval; False when it was answered already. Any thread, returns at once."""
+        ...
+
+    def answer_clarify(self, request_id: str, answer: ClarifyAnswer) -> bool:
+        """Answer a waiting question; False when it was answered already. Any thread, returns at once."""
+        ...
+
+    def history(self, before_id: int | None = None, limit: int = 200) -> list[StoredMessage]:
+        """Return up to ``limit`` messages before ``before_id`` (the newest when None), oldest first."""
+        ...
+
+    def replay(self, messages: Sequence[StoredMessage]) -> list[Event]:
+        """Turn stored messages into the events that showed them live. Pure."""
+        ...
+
+    def set_model(self, model: str) -> None:
+        """Send later requests to ``provider/model``."""
+        ...
+
+    def set_approval_mode(self, mode: str) -> None:
+        """Change the approval mode for this session."""
+        ...
+
+    def rename(self, title: str) -> str:
+        """Set the title and return the one stored (numbered when taken)."""
+        ...
+
+    def undo(self) -> str:
+        """Take back the last exchange and return its user text."""
+        ...
+
+    def close(self) -> None:
+        """End the session's processes and flush its rows."""
+        ...
+
+
+class Engine(Protocol):
+    """Everything outside one conversation."""
+
+    @property
+    def notices(self) -> Sequence[tuple[str, str]]:
+        """``(level, text)`` of what went wrong while starting (bad settings, read-only home, missing programs)."""
+        ...
+
+    @property
+    def default_model(self) -> str:
+        """``provider/model``, or empty when none is configured."""
+        ...
+
+    def open_session(self, session_id: str | None = None, *, source: str = "tui") -> AgentSession:
+        """Open a new session, or resume the one with this id or title."""
+        ...
+
+    def latest_session_id(self, cwd: str | None = None) -> str | None:
+        """The most recently used session, of this folder when given."""
+        ...
+
+    def list_sessions(
+        self,
+        *,
+        cwd: str | None = None,
+        sort: SessionSort = "updated",
+        limit: int = 200,
+        offset: int = 0,
+        archived: bool = False,
+    ) -> list[SessionRow]:
+        """List sessions, pinned first, subagents hidden."""
+        ...
+
+    def search(self, query: str, *, cwd: str | None = None, limit: int = 50, cursor: str = "") -> SearchPage:
+        """Search everything ever said. A newer call from the same thread group supersedes an older one."""
+        ...
+
+    def preview(self, session_id: str, around_id: int | None = None, limit: int = 40) -> list[StoredMessage]:
+        """Messages around a hit, or the last ones."""
+        ...
+
+    def rename_session(self, session_id: str, title: str) -> str:
+        """Set a title; returns the one stored."""
+        ...
+
+    def delete_session(self, session_id: str) -> None:
+        """Hide a session at once; it is erased for good after the undo time or at exit."""
+        ...
+
+    def undelete_session(self, session_id: str) -> None:
+        """Bring back a session deleted a moment ago."""
+        ...
+
+    def pin_session(self, session_id: str, pinned: bool) -> None:
+        """Pin or unpin."""
+        ...
+
+    def archive_session(self, session_id: str, archived: bool) -> None:
+        """Archive or bring back."""
+        ...
+
+    def fork_session(self, session_id: str, message_id: int | None = None) -> str:
+        """Start a session that shares this one's past up to a message; returns its id."""
+        ...
+
+    def export_session(self, session_id: str, fmt: str = "md") -> str:
+        """Return the session as Markdown or JSON text."""
+        ...
+
+    def list_models(self) -> list[ModelRow]:
+        """All providers' models, usable ones first."""
+        ...
+
+    def list_providers(self, *, probe: bool = True) -> list[ProviderRow]:
+        """All providers with their key state; ``probe`` looks for local servers (300 ms at most)."""
+        ...
+
+    def check_model(self, model: str, api_key: str = "") -> ConnectionCheck:
+        """Make a one-token call."""
+        ...
+
+    def save_choice(self, key: str, value: str) -> None:
+        """Remember one of the app's own choices (``model``, ``ui.theme``, ...) in settings.toml."""
+        ...
+
+    def save_api_key(self, provider: str, api_key: str) -> str:
+        """Store a key in the private credentials file and return where it went."""
+        ...
+
+    def list_rules(self) -> list[AllowRuleRow]:
+        """The stored approval rules."""
+        ...
+
+    def delete_rule(self, rule: AllowRuleRow) -> None:
+        """Forget a rule."""
+        ...
+
+    def prompt_history(self, cwd: str, limit: int = 500) -> list[str]:
+        """What was typed in this folder, oldest first."""
+        ...
+
+    def add_prompt_history(self, cwd: str, text: str) -> None:
+        """Remember what was sent."""
+        ...
+
+    def save_draft(self, key: str, text: str) -> None:
+        """Keep an unsent draft (key: a session id or folder); empty text forgets it."""
+        ...
+
+    def load_draft(self, key: str) -> str:
+        """The kept draft, or empty."""
+        ...
+
+    def close(self) -> None:
+        """Close every session and the database."""
+        ...
+
+
+EngineFactory: TypeAlias = Callable[[], Engine]
+"""Builds the engine; called once, in a thread, after the first paint."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRequest:
+    """What the command line asked the app to open."""
+
+    prompt: str = ""
+    """Sent at once."""
+    resume: str = ""
+    """Session id or title; ``?`` opens the browser."""
+    continue_last: bool = False
+    demo: bool = False
+    notices: tuple[tuple[str, str], ...] = field(default=())
+    """``(level, text)`` lines to show first."""

@@ -1,0 +1,1 @@
+"""Settings: documented frozen fields, loaded from files, environment and flags. May import types only."""

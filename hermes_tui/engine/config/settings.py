@@ -1,0 +1,140 @@
+"""Every setting, its type, its default and what it means. Frozen; made by ``loader.py``.
+
+The docstring under a field is its documentation everywhere: README table, settings screen, error messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..types.preferences import UiSettings
+from ..types.requests import ApprovalMode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFacts:
+    """``[providers.NAME.models.MODEL]``: facts that win over everything looked up."""
+
+    context_window: int = 0
+    """Tokens; 0 means unknown."""
+    max_output_tokens: int = 0
+    """Tokens; 0 leaves it to the provider."""
+    api_mode: str = ""
+    """Overrides the provider's API mode for this model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderSettings:
+    """``[providers.NAME]``: a new provider, or changes to a shipped one."""
+
+    base_url: str = ""
+    """Root of the API, usually ending in ``/v1``."""
+    api_mode: str = ""
+    """``chat_completions``, ``codex_responses`` or ``anthropic_messages``; resolved from the URL when empty."""
+    api_key_env: str = ""
+    """Environment variable that holds the key."""
+    api_key_command: tuple[str, ...] = ()
+    """Program and arguments that print the key."""
+    api_key: str = ""
+    """The key itself; an environment variable is safer."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Extra request headers."""
+    models: Mapping[str, ModelFacts] = field(default_factory=dict)
+    """Facts about single models."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSettings:
+    """``[agent]``."""
+
+    max_turns: int = 90
+    """Model requests per turn before the agent must sum up."""
+    reasoning_effort: str = ""
+    """``minimal``, ``low``, ``medium``, ``high``; empty leaves it to the provider."""
+    max_output_tokens: int = 0
+    """Cap of one answer in tokens; 0 leaves it to the provider."""
+    toolsets: tuple[str, ...] = ()
+    """Enabled toolsets; empty enables all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalSettings:
+    """``[approvals]``."""
+
+    mode: ApprovalMode = "ask"
+    """``ask`` asks before danger, ``strict`` before all that is not provably harmless, ``off`` never."""
+    edits: str = "auto"
+    """``auto`` writes files inside the workspace without asking, ``ask`` shows the diff first."""
+    timeout_s: float = 0.0
+    """Seconds until an unanswered approval counts as denied; 0 waits for ever."""
+    allow: tuple[str, ...] = ()
+    """Commands that never ask, as shell words: program, then leading words."""
+    deny: tuple[str, ...] = ()
+    """Commands that are always refused."""
+    deny_paths: tuple[str, ...] = ()
+    """Path patterns that are always refused; ``!`` excepts; the last match wins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuxiliarySettings:
+    """``[auxiliary.TASK]``."""
+
+    enabled: bool = True
+    """False leaves the task out."""
+    model: str = ""
+    """``provider/model``; empty uses the main model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionSettings:
+    """``[compression]``."""
+
+    threshold: float = 0.5
+    """Part of the context window at which older messages are summarised (0.1 to 0.95)."""
+    protect_last_n: int = 20
+    """Newest messages that are never summarised."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetSettings:
+    """``[budget]``."""
+
+    max_tokens_per_turn: int = 0
+    """0 sets no limit."""
+    max_cost_usd: float = 0.0
+    """Per session; 0 sets no limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSettings:
+    """``[tools]``."""
+
+    terminal_timeout_s: float = 180.0
+    """Default time limit of a command, at most 600."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All settings."""
+
+    model: str = ""
+    """``provider/model``; empty opens the welcome screen."""
+    fallback_providers: tuple[str, ...] = ()
+    """Models to try in order when the first one fails."""
+    providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
+    """Providers by name."""
+    agent: AgentSettings = AgentSettings()
+    """How long a turn may run."""
+    approvals: ApprovalSettings = ApprovalSettings()
+    """What asks before it runs."""
+    compression: CompressionSettings = CompressionSettings()
+    """When older messages are summarised."""
+    auxiliary: Mapping[str, AuxiliarySettings] = field(default_factory=dict)
+    """Side tasks by name: ``title``, ``compression``."""
+    budget: BudgetSettings = BudgetSettings()
+    """Limits on tokens and money."""
+    tools: ToolSettings = ToolSettings()
+    """Limits of tools."""
+    ui: UiSettings = UiSettings()
+    """The screen."""

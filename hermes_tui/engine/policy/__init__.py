@@ -1,0 +1,1 @@
+"""Decisions: the gate, approvals, budgets, retries, guardrails."""

@@ -1,0 +1,1 @@
+"""The gate: shell text -> facts -> verdict."""

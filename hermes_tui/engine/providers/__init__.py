@@ -1,0 +1,1 @@
+"""Model providers: translate between the neutral request and each wire API, and nothing more."""

@@ -1,0 +1,1 @@
+"""The session database; the only place with SQL."""

@@ -1,0 +1,89 @@
+"""The stored form of a conversation: OpenAI-style dicts with a few side fields.
+
+A history is a list of :class:`Message`, system first if at all, then user and assistant alternating; only ``tool`` rows
+may repeat, directly after the assistant row that called them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypeAlias, TypedDict
+
+JsonValue: TypeAlias = "dict[str, JsonValue] | list[JsonValue] | str | int | float | bool | None"
+JsonObject: TypeAlias = dict[str, JsonValue]
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+
+
+class FunctionCall(TypedDict):
+    """The function part of a tool call."""
+
+    name: str
+    arguments: str
+    """A JSON object as text."""
+
+
+class ToolCall(TypedDict):
+    """One call that the model asked for."""
+
+    id: str
+    type: Literal["function"]
+    function: FunctionCall
+
+
+class ReasoningDetail(TypedDict):
+    """An opaque reasoning block to send back unchanged, and only to its issuer."""
+
+    provider: str
+    """Name of the provider that issued it."""
+    api_mode: str
+    position: int
+    """Index among the answer's blocks, so that interleaving survives."""
+    block: JsonObject
+    """The block exactly as received."""
+
+
+class Message(TypedDict):
+    """One row of a history."""
+
+    role: Role
+    content: str | list[JsonObject] | None
+    """Text; or content parts (``{"type": "text" | "image_url", ...}``); None for a pure tool call."""
+    tool_calls: NotRequired[list[ToolCall]]
+    tool_call_id: NotRequired[str]
+    tool_name: NotRequired[str]
+    """Name of the tool a ``tool`` row answers for."""
+    reasoning: NotRequired[str]
+    """Reasoning as readable text; shown, never sent as text."""
+    reasoning_details: NotRequired[list[ReasoningDetail]]
+    finish_reason: NotRequired[str]
+    """``stop``, ``tool_calls``, ``length``, ``content_filter``, ``interrupted`` or ``error``."""
+    partial: NotRequired[str]
+    """Text streamed before an interrupt: shown, never sent."""
+    api_content: NotRequired[str]
+    """The exact text sent when it differs from ``content``, repeated byte for byte in later requests."""
+    synthetic: NotRequired[bool]
+    """True for a row the engine wrote to close an interrupted turn."""
+    created_at: NotRequired[float]
+    """Unix seconds."""
+
+
+class ApiMessage(TypedDict, total=False):
+    """A neutral message of one request, after windowing and repair; providers translate it to their wire form."""
+
+    role: Role
+    content: str | list[JsonObject] | None
+    tool_calls: list[ToolCall]
+    tool_call_id: str
+    tool_name: str
+    reasoning: str
+    reasoning_details: list[ReasoningDetail]
+
+
+def text_of(message: Message | ApiMessage) -> str:
+    """Return a message's text, joining the text parts of multi-part content."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    if not content:
+        return ""
+    return "\n".join(str(part.get("text", "")) for part in content if part.get("type") == "text")

@@ -1,0 +1,98 @@
+"""What a tool needs from the engine, as narrow Protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+StateT = TypeVar("StateT")
+
+
+class CancelToken(Protocol):
+    """Says that the call is to stop. One per call, child of the turn's token."""
+
+    @property
+    def cancelled(self) -> bool:
+        """True once the call is to stop. Any thread."""
+        ...
+
+    @property
+    def reason(self) -> str:
+        """Why, e.g. ``user`` or ``timeout``."""
+        ...
+
+    def on_cancel(self, hook: Callable[[], None]) -> Callable[[], None]:
+        """Run ``hook`` on cancellation (at once when already cancelled); returns the function that removes it."""
+        ...
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Block until cancelled or the time is over; returns ``cancelled``."""
+        ...
+
+
+class SessionState(Protocol):
+    """Objects that live as long as the session: the shell, the table of files read, the todo list."""
+
+    def get(self, key: str, factory: Callable[[], StateT]) -> StateT:
+        """Return the object under ``key``, made by ``factory`` the first time. Thread-safe.
+
+        An object with a ``close()`` method is closed when the session ends.
+        """
+        ...
+
+
+class ToolContext(Protocol):
+    """Handed to every handler."""
+
+    @property
+    def call_id(self) -> str:
+        """Id of this call."""
+        ...
+
+    @property
+    def session_id(self) -> str:
+        """Id of the session."""
+        ...
+
+    @property
+    def workspace(self) -> Path:
+        """The folder the session works in; relative paths start at the shell's cwd when there is one, else here."""
+        ...
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """Environment for child processes; provider keys are left out."""
+        ...
+
+    @property
+    def spill_dir(self) -> Path:
+        """Private folder (0700) for full logs of long output."""
+        ...
+
+    @property
+    def cancel(self) -> CancelToken:
+        """This call's cancel token."""
+        ...
+
+    @property
+    def state(self) -> SessionState:
+        """Objects that live as long as the session."""
+        ...
+
+    @property
+    def timeout_s(self) -> float:
+        """Default time limit of the call."""
+        ...
+
+    def emit_output(self, text: str) -> None:
+        """Show live output in the call's card. Never blocks."""
+        ...
+
+    def ask(self, question: str, choices: Sequence[str]) -> str:
+        """Ask the person; blocks; empty when declined or nobody is there."""
+        ...
+
+    def publish_todos(self, items: Sequence[Mapping[str, str]]) -> None:
+        """Show the todo list in the side panel."""
+        ...

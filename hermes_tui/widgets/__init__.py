@@ -1,0 +1,1 @@
+"""Widgets: plain data in, messages out; no engine object."""
