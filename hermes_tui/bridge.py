@@ -1,0 +1,120 @@
+"""The thread boundary: engine events become coalesced frames, a person's intents become engine calls.
+
+This is the only module of the screen that subscribes to an engine. Events may come from any thread; they are delivered
+on the UI thread, at most once per frame, neighbouring deltas merged. Nothing wakes up while nothing happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TypeAlias
+
+from .engine.types.events import Event, ReasoningDelta, TextDelta, ToolDelta, ToolOutput
+
+FRAME_S = 1 / 30
+"""Seconds between deliveries while events keep coming. Source: design/performance.md, 33 ms locally."""
+SSH_FRAME_S = 1 / 10
+"""The same over SSH."""
+
+Deliver: TypeAlias = Callable[[list[Event]], None]
+
+
+def coalesce(events: Iterable[Event]) -> list[Event]:
+    """Merge runs of deltas that belong to the same message or call; order is kept, no text is lost."""
+    merged: list[Event] = []
+    run: list[Event] = []
+
+    def flush() -> None:
+        if len(run) > 1:
+            merged.append(_joined(run))
+        else:
+            merged.extend(run)
+        run.clear()
+
+    for event in events:
+        if run and not _mergeable(run[-1], event):
+            flush()
+        run.append(event)
+    flush()
+    return merged
+
+
+def _mergeable(first: Event, second: Event) -> bool:
+    if type(first) is not type(second) or first.agent_id != second.agent_id:
+        return False
+    match first, second:
+        case (TextDelta(), TextDelta()) | (ReasoningDelta(), ReasoningDelta()):
+            return True
+        case (ToolDelta(call_id=one), ToolDelta(call_id=other)) | (ToolOutput(call_id=one), ToolOutput(call_id=other)):
+            return one == other
+    return False
+
+
+def _joined(run: list[Event]) -> Event:
+    last = run[-1]
+    if isinstance(last, ToolDelta):
+        return replace(last, fragment="".join(e.fragment for e in run if isinstance(e, ToolDelta)))
+    text = "".join(e.text for e in run if isinstance(e, TextDelta | ReasoningDelta | ToolOutput))
+    assert isinstance(last, TextDelta | ReasoningDelta | ToolOutput)
+    return replace(last, text=text)
+
+
+class Bridge:
+    """Carries events of one engine session to the UI thread.
+
+    Args:
+        loop: The UI's running event loop.
+        deliver: Called on the UI thread with the merged events of one frame.
+        frame_s: Shortest time between two deliveries.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, deliver: Deliver, frame_s: float = FRAME_S) -> None:
+        self._loop = loop
+        self._deliver = deliver
+        self._frame_s = frame_s
+        self._pending: deque[Event] = deque()
+        self._lock = threading.Lock()
+        self._armed = False
+        self._closed = False
+        self._last_s = 0.0
+
+    def sink(self, event: Event) -> None:
+        """Take an event from any thread. Never blocks, never raises."""
+        with self._lock:
+            self._pending.append(event)
+            if self._armed or self._closed:
+                return
+            self._armed = True
+        try:
+            self._loop.call_soon_threadsafe(self._schedule)
+        except RuntimeError:  # the loop is gone: the app is leaving
+            self._closed = True
+
+    def close(self) -> None:
+        """Drop what is pending and deliver nothing more."""
+        with self._lock:
+            self._closed = True
+            self._pending.clear()
+
+    def _schedule(self) -> None:
+        wait_s = self._last_s + self._frame_s - time.monotonic()
+        if wait_s <= 0:
+            self.drain()
+        else:
+            self._loop.call_later(wait_s, self.drain)
+
+    def drain(self) -> None:
+        """Deliver what is pending now. UI thread only."""
+        with self._lock:
+            events, self._pending = self._pending, deque()
+            self._armed = False
+            if self._closed:
+                return
+        self._last_s = time.monotonic()
+        if events:
+            self._deliver(coalesce(events))

@@ -1,0 +1,209 @@
+"""Arguments to a surface. Imports late: the full screen starts without loading the engine.
+
+Exit codes: 0 ok, 1 failed turn, 2 usage, 3 config, 4 provider or key, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from hermes_tui import __version__
+from hermes_tui.engine.types.errors import ConfigError, HermesError, ProviderError
+
+if TYPE_CHECKING:
+    from hermes_tui.engine.config.loader import LoadedSettings
+
+OK, FAILED, USAGE, CONFIG, PROVIDER, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, and where help is."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(USAGE, f"{self.prog}: {message}\nTry: {self.prog} --help\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        for name, command in _COMMANDS.items():
+            if words and words[0] == name:
+                return command(words[1:])
+        return _screen(words)
+    except ConfigError as error:
+        return _complain(error, CONFIG)
+    except ProviderError as error:
+        return _complain(error, PROVIDER)
+    except HermesError as error:
+        return _complain(error, FAILED)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output left, e.g. `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return OK
+
+
+def _complain(error: HermesError, code: int) -> int:
+    sys.stderr.write(f"hermes-tui: {error.message}\n")
+    if error.hint:
+        sys.stderr.write(f"  {error.hint}\n")
+    return code
+
+
+def _model_flags(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("model")
+    group.add_argument("-m", "--model", metavar="M", help="provider/model, or a model of the configured provider")
+    group.add_argument("--provider", metavar="P", help="provider name")
+    group.add_argument("--api-mode", metavar="MODE", help="chat_completions, codex_responses or anthropic_messages")
+    group.add_argument("--base-url", metavar="URL", help="endpoint, usually ending in /v1")
+    group.add_argument("--toolsets", metavar="A,B", help="only these toolsets")
+
+
+def _flags(options: argparse.Namespace) -> dict[str, object]:
+    """The settings that flags override, by dotted key."""
+    given: dict[str, object] = {}
+    if options.model:
+        given["model"] = options.model
+    if options.toolsets:
+        given["agent.toolsets"] = [name.strip() for name in options.toolsets.split(",") if name.strip()]
+    if getattr(options, "yolo", False):
+        given["approvals.mode"] = "off"
+    if getattr(options, "max_turns", None):
+        given["agent.max_turns"] = options.max_turns
+    return given
+
+
+def _endpoint_flags(options: argparse.Namespace) -> dict[str, str]:
+    """Flags that describe the endpoint of this run."""
+    names = ("provider", "api_mode", "base_url")
+    return {name: value for name in names if (value := getattr(options, name, None))}
+
+
+def _load(options: argparse.Namespace) -> LoadedSettings:
+    from hermes_tui.engine.config.loader import load_settings
+
+    return load_settings(os.environ, _flags(options))
+
+
+def _screen_parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="hermes-tui",
+        description="A full-screen terminal home for an AI agent.",
+        epilog="Commands: run, sessions, gate, models, config, doctor (each has --help).",
+    )
+    parser.add_argument("prompt", nargs="?", default="", metavar="PROMPT", help="send this at once")
+    parser.add_argument("-c", "--continue", dest="continue_last", action="store_true", help="resume the last session")
+    parser.add_argument(
+        "-r", "--resume", nargs="?", const="?", default="", metavar="ID|TITLE", help="resume a session, or browse"
+    )
+    _model_flags(parser)
+    parser.add_argument("--yolo", action="store_true", help="ask nothing; the hard blocks stay")
+    parser.add_argument("--demo", action="store_true", help="a scripted demo that needs no model")
+    parser.add_argument("--plain", action="store_true", help="no box art, no animation, for screen readers")
+    parser.add_argument("--version", action="version", version=f"hermes-tui {__version__}")
+    return parser
+
+
+def _screen(words: Sequence[str]) -> int:
+    options = _screen_parser().parse_args(words)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        sys.stderr.write(
+            "hermes-tui: the full screen needs a terminal.\n"
+            '  In a script or a pipe use: hermes-tui run "PROMPT" (or - to read it from stdin).\n'
+        )
+        return USAGE
+    loaded = _load(options)
+    from hermes_tui.app import run_app
+    from hermes_tui.engine.api import Engine, StartRequest
+
+    def build_engine() -> Engine:
+        from hermes_tui.bootstrap import build_engine as build
+
+        return build(loaded, demo=options.demo, **_endpoint_flags(options))
+
+    start = StartRequest(
+        prompt=options.prompt,
+        resume=options.resume,
+        continue_last=options.continue_last,
+        demo=options.demo,
+        notices=tuple((p.level, p.text) for p in loaded.problems),
+    )
+    return run_app(build_engine, loaded.settings.ui, start, plain=options.plain)
+
+
+def _run(words: Sequence[str]) -> int:
+    parser = _Parser(prog="hermes-tui run", description="Run one turn without the screen.")
+    parser.add_argument("prompt", metavar="PROMPT|-", help="the message; - reads it from stdin")
+    parser.add_argument("--json", action="store_true", help="one event a line on stdout")
+    parser.add_argument("--max-turns", type=int, metavar="N", help="model requests at most")
+    parser.add_argument("--approve", choices=("never", "rules", "all"), default="rules", help="what may run unasked")
+    parser.add_argument("-r", "--resume", default="", metavar="ID|TITLE", help="go on with a session")
+    _model_flags(parser)
+    parser.add_argument("--demo", action="store_true", help="use the scripted demo model")
+    options = parser.parse_args(words)
+    from hermes_tui.bootstrap import build_engine
+    from hermes_tui.engine.surfaces.oneshot import run_once
+
+    prompt = sys.stdin.read() if options.prompt == "-" else options.prompt
+    if not prompt.strip():
+        parser.error("the prompt is empty")
+    loaded = _load(options)
+    _report(loaded)
+    engine = build_engine(loaded, demo=options.demo, **_endpoint_flags(options))
+    try:
+        return run_once(engine, prompt, session=options.resume, json_lines=options.json, approve=options.approve)
+    finally:
+        engine.close()
+
+
+def _report(loaded: LoadedSettings) -> None:
+    for problem in loaded.problems:
+        sys.stderr.write(f"hermes-tui: {problem.text}\n")
+
+
+def _gate(words: Sequence[str]) -> int:
+    if not words or words[0] != "explain":
+        sys.stderr.write('hermes-tui gate: the command is: hermes-tui gate explain "CMD" [--json]\n')
+        return OK if words and words[0] in ("-h", "--help") else USAGE
+    from hermes_tui.engine.policy.gate.explain import main as explain
+
+    return explain(words[1:])
+
+
+def _sessions(words: Sequence[str]) -> int:
+    from hermes_tui.engine.surfaces.session_commands import main as sessions
+
+    return sessions(words, parser_class=_Parser)
+
+
+def _models(words: Sequence[str]) -> int:
+    from hermes_tui.engine.surfaces.model_commands import main as models
+
+    return models(words, parser_class=_Parser)
+
+
+def _config(words: Sequence[str]) -> int:
+    from hermes_tui.engine.surfaces.config_commands import main as config
+
+    return config(words, parser_class=_Parser)
+
+
+def _doctor(words: Sequence[str]) -> int:
+    from hermes_tui.engine.surfaces.doctor import main as doctor
+
+    return doctor(words, parser_class=_Parser)
+
+
+_COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
+    "run": _run,
+    "sessions": _sessions,
+    "gate": _gate,
+    "models": _models,
+    "config": _config,
+    "doctor": _doctor,
+}
