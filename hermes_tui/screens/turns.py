@@ -1,0 +1,137 @@
+"""The life of turns on the screen: send, queue, steer, interrupt, and the session behind them.
+
+Owns who is running and what waits; knows no widget. The engine is called from worker threads only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from hermes_tui.engine.api import AgentSession
+from hermes_tui.engine.types.requests import ApprovalDecision, ClarifyAnswer
+
+
+@dataclass(slots=True)
+class QueuedMessage:
+    """A message that waits for the running turn."""
+
+    text: str
+    images: Sequence[str] = field(default_factory=tuple)
+
+
+class TurnView(Protocol):
+    """What the screen does for the controller. UI thread only."""
+
+    def show_sent(self, text: str) -> None:
+        """Show a message that starts a turn now."""
+
+    def show_queue(self, texts: Sequence[str]) -> None:
+        """Show what waits."""
+
+    def show_busy(self, busy: bool) -> None:
+        """A turn runs, or none does."""
+
+    def run_in_thread(self, work: Callable[[], object], name: str) -> None:
+        """Run blocking work in a worker thread."""
+
+
+class Turns:
+    """Decides what happens to a message. UI thread only.
+
+    Args:
+        view: The screen.
+    """
+
+    def __init__(self, view: TurnView) -> None:
+        self._view = view
+        self.session: AgentSession | None = None
+        self.running = False
+        self.queue: list[QueuedMessage] = []
+        self._held = False
+        """After an interrupt the queue waits for the next message: stopping never starts it."""
+
+    def attach(self, session: AgentSession) -> None:
+        """Use this session from now on, and send what was typed before it was ready."""
+        self.session = session
+        self._start_next()
+
+    def detach(self) -> AgentSession | None:
+        """Let go of the session and of everything queued for it."""
+        session, self.session = self.session, None
+        self.queue.clear()
+        self._view.show_queue(())
+        self._set_running(False)
+        self._held = False
+        return session
+
+    def send(self, text: str, images: Sequence[str] = ()) -> None:
+        """Send a message now, or queue it while a turn runs or the engine still starts."""
+        self.queue.append(QueuedMessage(text, images))
+        self._held = False
+        self._start_next()
+
+    def steer(self, text: str) -> None:
+        """Hand text to the running turn; without one it is an ordinary message."""
+        if self.running and self.session is not None:
+            self.session.steer(text)
+        else:
+            self.send(text)
+
+    def interrupt(self) -> bool:
+        """Stop the running turn; False when none runs."""
+        if not self.running or self.session is None:
+            return False
+        self._held = True
+        self.session.interrupt()
+        return True
+
+    def finished(self) -> None:
+        """The turn's last event arrived."""
+        self._set_running(False)
+        if not self._held:
+            self._start_next()
+
+    def take_back(self, index: int) -> QueuedMessage | None:
+        """Remove a queued message and return it."""
+        if not 0 <= index < len(self.queue):
+            return None
+        message = self.queue.pop(index)
+        self._show_queue()
+        return message
+
+    def move(self, index: int, by: int) -> None:
+        """Move a queued message up (negative) or down."""
+        target = index + by
+        if 0 <= index < len(self.queue) and 0 <= target < len(self.queue):
+            self.queue.insert(target, self.queue.pop(index))
+            self._show_queue()
+
+    def answer_approval(self, request_id: str, decision: ApprovalDecision) -> None:
+        """Pass an answer on."""
+        if self.session is not None:
+            self.session.answer_approval(request_id, decision)
+
+    def answer_clarify(self, request_id: str, answer: ClarifyAnswer) -> None:
+        """Pass an answer on."""
+        if self.session is not None:
+            self.session.answer_clarify(request_id, answer)
+
+    def _start_next(self) -> None:
+        session = self.session
+        if session is None or self.running or not self.queue:
+            self._show_queue()
+            return
+        message = self.queue.pop(0)
+        self._set_running(True)
+        self._view.show_sent(message.text)
+        self._view.run_in_thread(lambda: session.run_turn(message.text, message.images), "turn")
+        self._show_queue()
+
+    def _show_queue(self) -> None:
+        self._view.show_queue([message.text for message in self.queue])
+
+    def _set_running(self, running: bool) -> None:
+        self.running = running
+        self._view.show_busy(running)
