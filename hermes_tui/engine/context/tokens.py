@@ -1,0 +1,71 @@
+"""Estimates of token counts, good enough to decide when a window fills up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ..types.messages import JsonObject
+
+IMAGE_TOKENS = 1_000
+"""Source: what the vendors charge for a screenshot of about a megapixel."""
+MESSAGE_TOKENS = 4
+"""Role and separators of one message. Source: OpenAI's counting recipe for chat models."""
+
+
+def text_tokens(text: str) -> int:
+    """Estimate a text: about four ASCII characters a token, about one token per CJK character.
+
+    The UTF-8 length tells the two apart without looking at each character: CJK has two bytes more than characters.
+    """
+    if text.isascii():
+        return (len(text) + 3) // 4
+    wide = (len(text.encode("utf-8", "surrogatepass")) - len(text)) // 2
+    return wide + (len(text) - wide + 3) // 4
+
+
+def content_tokens(content: object) -> int:
+    """Estimate a message's content, text or parts."""
+    if isinstance(content, str):
+        return text_tokens(content)
+    if not isinstance(content, list):
+        return 0
+    return sum(_part_tokens(part) for part in content)
+
+
+def message_tokens(message: Any) -> int:
+    """Estimate one message as it is sent."""
+    total = MESSAGE_TOKENS + content_tokens(message.get("api_content") or message.get("content"))
+    for call in message.get("tool_calls") or ():
+        function = call.get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict):
+            total += MESSAGE_TOKENS + text_tokens(f"{function.get('name')}{function.get('arguments')}")
+    return total
+
+
+def tool_tokens(tools: Sequence[JsonObject]) -> int:
+    """Estimate the tool definitions of a request."""
+    return text_tokens(json.dumps(list(tools), ensure_ascii=False)) if tools else 0
+
+
+def _part_tokens(part: object) -> int:
+    if not isinstance(part, dict):
+        return text_tokens(str(part))
+    return text_tokens(str(part.get("text", ""))) if part.get("type") == "text" else IMAGE_TOKENS
+
+
+class Calibration:
+    """Scales estimates by what the provider counted last time."""
+
+    def __init__(self) -> None:
+        self._factor = 1.0
+
+    def apply(self, estimate: int) -> int:
+        """Return the estimate as the provider would probably count it."""
+        return round(estimate * self._factor)
+
+    def learn(self, estimate: int, counted: int) -> None:
+        """Remember how a request's raw estimate compares to the prompt tokens that the provider reported."""
+        if estimate > 0 and counted > 0:
+            self._factor = min(4.0, max(0.25, counted / estimate))
