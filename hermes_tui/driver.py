@@ -1,0 +1,98 @@
+"""The terminal driver: Textual's, with an input thread that sleeps when nothing is typed and notices a lost terminal.
+
+Textual's own thread wakes ten times a second and spins when the terminal is gone. This one blocks until a key arrives
+or it is told to stop, and ticks only while the parser waits for the rest of a sequence.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from codecs import getincrementaldecoder
+from collections.abc import Callable
+
+from textual._parser import ParseError
+from textual.drivers.linux_driver import LinuxDriver
+
+from .widgets.paste_parser import PasteParser
+
+TICK_S = 0.005
+"""How often a waiting parser is asked whether its time is over: a lone Esc must not wait longer than its delay."""
+
+READ_BYTES = 65536
+
+
+class TerminalDriver(LinuxDriver):
+    """Reads keys without polling. The app may define ``terminal_lost()``, called once on the loop's thread."""
+
+    _wake_read = -1
+    _wake_write = -1
+    _leaving = False
+
+    def start_application_mode(self) -> None:
+        """Take the terminal over, with a fresh wake-up pipe for the input thread."""
+        self._leaving = False
+        self._wake_read, self._wake_write = os.pipe()
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+
+    def disable_input(self) -> None:
+        """Stop the input thread at once."""
+        self._leaving = True
+        if self._wake_write >= 0:
+            os.write(self._wake_write, b"x")
+        super().disable_input()
+        for descriptor in (self._wake_read, self._wake_write):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._wake_read = self._wake_write = -1
+
+    def run_input_thread(self) -> None:
+        """Read keys until told to stop or the terminal is gone."""
+        parser = PasteParser(self._debug)
+        decode = getincrementaldecoder("utf-8")("replace").decode
+        wake = self._wake_read
+        while not self._leaving:
+            ready, _, _ = select.select([self.fileno, wake], [], [], TICK_S if is_waiting(parser) else None)
+            if self.fileno in ready:
+                try:
+                    data = os.read(self.fileno, READ_BYTES)
+                except OSError:  # EIO: the other end of the terminal is closed
+                    data = b""
+                if not data:
+                    self._lose_terminal()
+                    return
+                for event in parser.feed(decode(data)):
+                    self.process_message(event)
+            for event in parser.tick():
+                self.process_message(event)
+        try:
+            for _ in parser.feed(""):
+                pass
+        except (EOFError, ParseError):
+            pass
+
+    def _lose_terminal(self) -> None:
+        lost: Callable[[], None] | None = getattr(self._app, "terminal_lost", None)
+        if lost is not None and not self._leaving:
+            self._loop.call_soon_threadsafe(lost)
+
+
+def is_waiting(parser: PasteParser) -> bool:
+    """True while the parser needs ticks: an Esc that may begin a sequence, or a paste whose end is in doubt."""
+    return parser._timeout_time is not None or parser._held is not None
+
+
+def quiet_exit(close: Callable[[], None], code: int, limit_s: float = 2.5) -> None:
+    """End the process without a terminal: close what must be closed, then leave, after ``limit_s`` at the latest."""
+    import threading
+
+    closer = threading.Thread(target=close, daemon=True)
+    closer.start()
+    deadline = time.monotonic() + limit_s
+
+    def leave() -> None:
+        closer.join(max(0.0, deadline - time.monotonic()))
+        os._exit(code)
+
+    threading.Thread(target=leave, daemon=True).start()
