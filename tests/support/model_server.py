@@ -24,7 +24,7 @@ and faults. As a program::
     python tests/support/model_server.py --script file.json --port 0
 
 prints ``{"base_url": ...}`` as its first line. The file holds a list of turns, or an object with ``turns``, ``aux``,
-``fallback``, ``models`` and ``pages``. ``GET /_log`` returns what was recorded, as JSON; times are ``time.monotonic()``.
+``fallback``, ``models`` and ``pages``. ``GET /_log`` returns what was recorded as JSON; times are ``time.monotonic()``.
 """
 
 from __future__ import annotations

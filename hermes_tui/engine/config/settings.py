@@ -1,5 +1,7 @@
 """Every setting, its type, its default and what it means. Frozen; made by ``loader.py``.
 
+``metadata`` holds the smallest and the largest value that make sense.
+
 The docstring under a field is its documentation everywhere: README table, settings screen, error messages.
 """
 
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from ..types.preferences import UiSettings
 from ..types.requests import ApprovalMode
@@ -48,7 +51,7 @@ class ProviderSettings:
 class AgentSettings:
     """``[agent]``."""
 
-    max_turns: int = 90
+    max_turns: int = field(default=90, metadata={"min": 1})
     """Model requests per turn before the agent must sum up."""
     reasoning_effort: str = ""
     """``minimal``, ``low``, ``medium``, ``high``; empty leaves it to the provider."""
@@ -59,14 +62,24 @@ class AgentSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectRules:
+    """``[approvals.projects."/folder"]``: rules that hold below one folder only."""
+
+    allow: tuple[str, ...] = ()
+    """Commands that never ask there."""
+    deny: tuple[str, ...] = ()
+    """Commands that are always refused there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalSettings:
     """``[approvals]``."""
 
     mode: ApprovalMode = "ask"
     """``ask`` asks before danger, ``strict`` before all that is not provably harmless, ``off`` never."""
-    edits: str = "auto"
+    edits: Literal["auto", "ask"] = "auto"
     """``auto`` writes files inside the workspace without asking, ``ask`` shows the diff first."""
-    timeout_s: float = 0.0
+    timeout_s: float = field(default=0.0, metadata={"min": 0.0})
     """Seconds until an unanswered approval counts as denied; 0 waits for ever."""
     allow: tuple[str, ...] = ()
     """Commands that never ask, as shell words: program, then leading words."""
@@ -74,6 +87,8 @@ class ApprovalSettings:
     """Commands that are always refused."""
     deny_paths: tuple[str, ...] = ()
     """Path patterns that are always refused; ``!`` excepts; the last match wins."""
+    projects: Mapping[str, ProjectRules] = field(default_factory=dict)
+    """Rules by folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,9 +105,9 @@ class AuxiliarySettings:
 class CompressionSettings:
     """``[compression]``."""
 
-    threshold: float = 0.5
+    threshold: float = field(default=0.5, metadata={"min": 0.1, "max": 0.95})
     """Part of the context window at which older messages are summarised (0.1 to 0.95)."""
-    protect_last_n: int = 20
+    protect_last_n: int = field(default=20, metadata={"min": 0})
     """Newest messages that are never summarised."""
 
 
@@ -110,7 +125,7 @@ class BudgetSettings:
 class ToolSettings:
     """``[tools]``."""
 
-    terminal_timeout_s: float = 180.0
+    terminal_timeout_s: float = field(default=180.0, metadata={"min": 0.1, "max": 600.0})
     """Default time limit of a command, at most 600."""
 
 
@@ -136,5 +151,5 @@ class Settings:
     """Limits on tokens and money."""
     tools: ToolSettings = ToolSettings()
     """Limits of tools."""
-    ui: UiSettings = UiSettings()
+    ui: UiSettings = field(default_factory=UiSettings)
     """The screen."""

@@ -1,0 +1,152 @@
+"""Write settings back: the app's own choices into ``settings.toml``, the user's on request into ``config.toml``.
+
+Both keep what they don't know. A file with a syntax error is never written over: the app's own is moved aside, the
+user's is refused.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Any
+
+from ..types.errors import ConfigError
+from .loader import nearest
+from .paths import Paths, write_private
+from .schema import BadValue, check, fields_of, find, from_text, is_table, leaves
+from .toml_file import read_toml
+
+
+def save_choice(paths: Paths, key: str, value: object) -> None:
+    """Remember one of the app's own choices. Blocks on the disk.
+
+    Args:
+        paths: Where ``settings.toml`` is.
+        key: A dotted setting, such as ``ui.theme``.
+        value: The value, or its text; None forgets the choice.
+
+    Raises:
+        ConfigError: No such setting, a value that does not fit, or a file that cannot be written.
+    """
+    table = _own_table(paths)
+    _put(table, tuple(key.split(".")), None if value is None else checked(key, value))
+    _write(paths.settings_file, table)
+
+
+def save_rule(paths: Paths, kind: str, rule: str, folder: str = "") -> None:
+    """Add an approval rule to ``settings.toml``; one that is there already stays as it is.
+
+    Args:
+        paths: Where ``settings.toml`` is.
+        kind: ``allow`` or ``deny``.
+        rule: Shell words.
+        folder: Where it holds; empty for everywhere.
+
+    Raises:
+        ConfigError: The file cannot be written.
+    """
+    table = _own_table(paths)
+    path = _rule_path(kind, folder)
+    rules = _get(table, path)
+    if rule not in rules:
+        _put(table, path, [*rules, rule])
+        _write(paths.settings_file, table)
+
+
+def delete_rule(paths: Paths, kind: str, rule: str, folder: str = "") -> bool:
+    """Remove an approval rule from ``settings.toml``; False when it is not there (``config.toml`` is the user's).
+
+    Raises:
+        ConfigError: The file cannot be written.
+    """
+    table = _own_table(paths)
+    path = _rule_path(kind, folder)
+    rules = _get(table, path)
+    if rule not in rules:
+        return False
+    _put(table, path, [kept for kept in rules if kept != rule] or None)
+    _write(paths.settings_file, table)
+    return True
+
+
+def set_config(paths: Paths, key: str, text: str) -> Path:
+    """Set one value in the user's ``config.toml`` and return the backup of the old file beside it.
+
+    Raises:
+        ConfigError: No such setting, a value that does not fit, or a file that cannot be read or written.
+    """
+    value = checked(key, text)
+    file = paths.config_file
+    table = read_toml(file)
+    _put(table, tuple(key.split(".")), value)
+    backup = file.with_name(f"{file.name}.bak")
+    if file.exists():
+        write_private(backup, file.read_text("utf-8"))
+    _write(file, table)
+    return backup
+
+
+def checked(key: str, value: object) -> Any:
+    """Return a value (or the text that stands for one) as the setting's TOML value.
+
+    Raises:
+        ConfigError: No such setting, or the value does not fit.
+    """
+    path = tuple(key.split("."))
+    try:
+        hint, item = find(path)
+        fitting = check(from_text(value, hint) if isinstance(value, str) else value, hint, item)
+    except KeyError as error:
+        names = [".".join(leaf) for leaf, _, _ in leaves()]
+        guess = nearest(key, names) or nearest(path[error.args[0]], names)
+        raise ConfigError(f"There is no setting {key}.", hint=f"Did you mean {guess}?" if guess else "") from error
+    except (BadValue, TypeError) as error:
+        if is_table(find(path)[0]):
+            raise ConfigError(f"{key} is a table.", hint=f"Set one of its keys{_keys_of(path)}.") from error
+        raise ConfigError(f"{key} {error}.") from error
+    return list(fitting) if isinstance(fitting, tuple) else fitting
+
+
+def _keys_of(path: tuple[str, ...]) -> str:
+    hint = find(path)[0]
+    return ": " + ", ".join(fields_of(hint)) if isinstance(hint, type) and is_dataclass(hint) else ""
+
+
+def _own_table(paths: Paths) -> dict[str, Any]:
+    file = paths.settings_file
+    try:
+        return read_toml(file)
+    except ConfigError:
+        # The user was told when it was loaded; their text stays readable under another name.
+        if file.is_file():
+            shutil.move(file, file.with_name(f"{file.name}.broken"))
+        return {}
+
+
+def _rule_path(kind: str, folder: str) -> tuple[str, ...]:
+    return ("approvals", "projects", folder, kind) if folder else ("approvals", kind)
+
+
+def _get(table: dict[str, Any], path: tuple[str, ...]) -> list[str]:
+    for name in path[:-1]:
+        table = table.get(name, {})
+    return list(table.get(path[-1], ()))
+
+
+def _put(table: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    for name in path[:-1]:
+        below = table.setdefault(name, {})
+        if not isinstance(below, dict):
+            below = table[name] = {}
+        table = below
+    if value is None:
+        table.pop(path[-1], None)
+    else:
+        table[path[-1]] = value
+
+
+def _write(file: Path, table: dict[str, Any]) -> None:
+    import tomli_w
+
+    write_private(file, tomli_w.dumps(table))
