@@ -1,0 +1,228 @@
+"""The app: themes, the terminal, the engine's start, and how it all ends. Wires, decides nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import events
+from textual.app import App
+from textual.binding import Binding, BindingType
+
+from . import theming
+from .engine.api import Engine, EngineFactory, StartRequest
+from .engine.types.errors import HermesError
+from .engine.types.preferences import UiSettings
+from .frame_writer import FrameWriter
+from .screens.chat import ChatScreen
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+HANGUP_EXIT = 129
+"""Exit code after the terminal vanished: 128 + SIGHUP."""
+
+
+class HermesApp(App[int]):
+    """The full-screen program.
+
+    Args:
+        build_engine: Makes the engine; called once, in a thread, after the first paint.
+        ui: The screen's settings.
+        start: What the command line asked for.
+        config_home: Folder of user themes and crash logs; None keeps to what is shipped.
+    """
+
+    TITLE = "hermes-tui"
+    CSS_PATH = "app.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    PAUSE_GC_ON_SCROLL = True
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "noop", show=False)]
+
+    def __init__(
+        self,
+        build_engine: EngineFactory,
+        ui: UiSettings,
+        start: StartRequest | None = None,
+        *,
+        config_home: Path | None = None,
+    ) -> None:
+        super().__init__(driver_class=_driver_class())
+        self.ui = ui
+        self.start = start or StartRequest()
+        self.engine: Engine | None = None
+        self.goodbye = ""
+        """Printed on the normal screen after leaving."""
+        self._build_engine = build_engine
+        self._config_home = config_home
+        self._frames = FrameWriter(can_scroll=os.environ.get("HERMES_TUI_SCROLL_REGIONS", "1") != "0")
+        self._leaving = False
+        self.use_theme(ui.theme)
+
+    # Look
+
+    def use_theme(self, name: str) -> str:
+        """Switch the colours; returns a problem in words, or empty."""
+        folder = self._config_home / "themes" if self._config_home else None
+        problem = ""
+        try:
+            theme = theming.load_theme(name, folder)
+        except HermesError as error:
+            problem = str(error)
+            theme = theming.load_theme(theming.DEFAULT_THEME)
+        self.register_theme(theme)
+        self.theme = theme.name
+        return problem
+
+    def theme_names(self) -> list[str]:
+        """Themes to choose from."""
+        return theming.theme_names(self._config_home / "themes" if self._config_home else None)
+
+    def get_default_screen(self) -> Screen[Any]:
+        """The chat."""
+        return ChatScreen(self.ui, self.start)
+
+    @property
+    def chat(self) -> ChatScreen:
+        """The chat, also under a dialog."""
+        chat = self.screen_stack[0]
+        assert isinstance(chat, ChatScreen)
+        return chat
+
+    # Start
+
+    def on_ready(self) -> None:
+        """The first frame is painted: now load what is heavy."""
+        self._watch_signals()
+        threading.Thread(target=self._start_engine, name="engine-start", daemon=True).start()
+
+    def _start_engine(self) -> None:
+        try:
+            engine = self._build_engine()
+        except HermesError as error:
+            self.call_later(self.chat.engine_failed, error)
+            return
+        self.engine = engine
+        self.call_later(self.chat.engine_ready, engine)
+
+    # The terminal
+
+    def _display(self, screen: Screen[Any], renderable: Any) -> None:
+        from textual._compositor import CompositorUpdate
+
+        if isinstance(renderable, CompositorUpdate):
+            renderable = self._frames.wrap(renderable)
+        super()._display(screen, renderable)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """What the terminal shows after a resize is its own affair."""
+        del event
+        self._frames.reset()
+
+    def redraw(self) -> None:
+        """Paint everything again."""
+        self._frames.reset()
+        self.refresh(repaint=True, layout=True)
+        for screen in self.screen_stack:
+            screen.refresh(repaint=True, layout=True)
+
+    def _resume_signal(self) -> None:
+        super()._resume_signal()
+        self.redraw()
+
+    def _watch_signals(self) -> None:
+        if threading.current_thread() is not threading.main_thread() or self.is_headless:
+            return
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self.leave)
+        loop.add_signal_handler(signal.SIGHUP, self.terminal_lost)
+
+    def terminal_lost(self) -> None:
+        """Nobody can see or type any more: save, end child processes, leave."""
+        if self._leaving:
+            return
+        self._leaving = True
+        from .driver import quiet_exit
+
+        quiet_exit(self._close_engine, HANGUP_EXIT)
+
+    # The end
+
+    def leave(self) -> None:
+        """Quit; the session is kept."""
+        if self._leaving:
+            return
+        self._leaving = True
+        self.goodbye = self.chat.goodbye()
+        self.chat.prepare_to_leave()
+        self.run_worker(self._close_and_exit, thread=True, name="leave")
+
+    def _close_and_exit(self) -> None:
+        closing = threading.Thread(target=self._close_engine, daemon=True)
+        closing.start()
+        closing.join(2.0)
+        self.call_from_thread(self.exit, 0)
+
+    def _close_engine(self) -> None:
+        if self.engine is not None:
+            self.engine.close()
+
+    def _fatal_error(self) -> None:
+        """Say in two lines what happened; the traceback goes to a file."""
+        error = self._exception or sys.exc_info()[1]
+        path = write_crash_log(error, self._config_home)
+        from rich.text import Text
+
+        self._exit_renderables.append(
+            Text(f"hermes-tui stopped on an internal error: {type(error).__name__}: {error}\nDetails: {path}")
+        )
+        self.goodbye = ""
+        self._close_messages_no_wait()
+
+
+def write_crash_log(error: BaseException | None, home: Path | None) -> str:
+    """Write a traceback to a private file and return its path, or the traceback itself when no file can be made."""
+    import tempfile
+    import traceback
+
+    text = "".join(traceback.format_exception(error)) if error is not None else "unknown error\n"
+    folder = (home or Path(tempfile.gettempdir())) / "logs"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = folder / f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+        with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+            file.write(text)
+    except OSError:
+        return text
+    return str(path)
+
+
+def _driver_class() -> type[Any] | None:
+    if sys.platform == "win32":
+        return None
+    from .driver import TerminalDriver
+
+    return TerminalDriver
+
+
+def run_app(
+    build_engine: Callable[[], Engine],
+    ui: UiSettings,
+    start: StartRequest,
+    *,
+    config_home: Path | None = None,
+) -> int:
+    """Run the program until it is left and return the exit code. Blocks."""
+    app = HermesApp(build_engine, ui, start, config_home=config_home)
+    app.run(mouse=ui.mouse)
+    if app.goodbye:
+        sys.stdout.write(app.goodbye + "\n")
+    return app.return_code or 0

@@ -1,0 +1,57 @@
+"""What the command-line surfaces share: one place that writes to stdout, tables, times in words."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+
+def out(text: str = "") -> None:
+    """Write a line to stdout; characters that it cannot encode are escaped."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+
+
+def out_json(value: Any) -> None:
+    """Write one JSON value and nothing else."""
+    sys.stdout.write(json.dumps(value, indent=2, default=str) + "\n")
+
+
+def table(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> str:
+    """Lay out rows in left-aligned columns; wide characters count as the terminal draws them."""
+    cells = [list(heads), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(cell_width(row[column]) for row in cells) for column in range(len(heads))]
+    lines = []
+    for row in cells:
+        padded = (cell + " " * (width - cell_width(cell)) for cell, width in zip(row, widths, strict=True))
+        lines.append("  ".join(padded).rstrip())
+    return "\n".join(lines)
+
+
+def cell_width(text: str) -> int:
+    """Terminal columns of a text, near enough for a table."""
+    import unicodedata
+
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def clip(text: str, width: int) -> str:
+    """One line of at most ``width`` columns."""
+    line = " ".join(text.split())
+    if cell_width(line) <= width:
+        return line
+    while line and cell_width(line) > width - 1:
+        line = line[:-1]
+    return line + "\u2026"
+
+
+def ago(then_s: float, now_s: float | None = None) -> str:
+    """Time since, in words."""
+    seconds = max(0.0, (time.time() if now_s is None else now_s) - then_s)
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit} ago"
+    return "just now"
