@@ -1,0 +1,374 @@
+"""The prompt: many lines, history, completion, paste chips, attachments, stash.
+
+Reports what a person wants as messages and knows nothing of sessions or engines. Editing and drawing are in
+``composer_text``, the lists in ``composer_completion``, the blocks in ``paste``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from textual import events, on
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.screen import Screen
+
+from .completion import CompletionPopup
+from .completion_source import Candidate, argument_hint
+from .composer_commands import MARKS, CommandRow, SubmitKind, kind_of
+from .composer_completion import CompletionControl
+from .composer_interrupt import InterruptLadder
+from .composer_paste import ChipPrompt
+from .file_index import FileResult
+from .prompt_history import PromptHistory
+
+
+class _FilesFound(Message):
+    """The file index answered; sent to oneself because the answer comes on another thread."""
+
+    def __init__(self, result: FileResult) -> None:
+        super().__init__()
+        self.result = result
+
+
+class Composer(ChipPrompt):
+    """Where a person writes.
+
+    Args:
+        placeholder: Shown while it is empty.
+        root: The folder whose files ``@`` offers.
+        mark: The prompt mark, one cell.
+        id: Widget id.
+    """
+
+    DEFAULT_CSS = """
+    Composer {
+        width: 1fr; height: auto; max-height: 12; padding: 0 1; border: round $rule; pointer: text;
+        background: $background; color: $foreground; overflow-x: hidden; overflow-y: auto; scrollbar-size: 0 0;
+    }
+    Composer > .composer--cursor { background: $input-cursor-background; color: $input-cursor-foreground; }
+    Composer > .composer--selection { background: $input-selection-background; color: $input-selection-foreground; }
+    Composer > .composer--chip { color: $accent; background: $panel; }
+    Composer > .composer--ghost { color: $muted; }
+    Composer > .composer--mark { color: $primary; text-style: bold; }
+    Composer.-shell > .composer--mark { color: $warning; }
+    Composer.-memory > .composer--mark { color: $secondary; }
+    Composer.-plain { border: none; }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("shift+enter,ctrl+j", "newline", "New line", id="newline", show=False),
+        Binding("alt+enter", "steer_or_newline", "Steer the running turn", id="steer", show=False),
+        Binding("ctrl+g", "open_editor", "External editor", id="editor", show=False),
+        Binding("ctrl+s", "stash", "Stash the draft", id="stash", show=False),
+        Binding("alt+r", "search_history", "Search earlier prompts", id="composer.search_history", show=False),
+        Binding("ctrl+up", "history(-1)", "Earlier prompt", id="composer.older", show=False),
+        Binding("ctrl+down", "history(1)", "Later prompt", id="composer.newer", show=False),
+        Binding("alt+x", "expand_chip", "Unfold a pasted block", id="composer.expand", show=False),
+        Binding("ctrl+c,super+c", "interrupt", "Copy, clear or quit", id="composer.interrupt", show=False),
+        Binding("ctrl+d", "delete_right_or_quit", "Delete, or quit when empty", id="composer.eof", show=False),
+        Binding("ctrl+x,super+x", "cut", "Cut", id="composer.cut", show=False),
+        Binding("ctrl+underscore,alt+z,super+z", "undo", "Undo", id="composer.undo", show=False),
+        Binding("ctrl+y,alt+shift+z", "redo", "Redo", id="composer.redo", show=False),
+        Binding("left", "cursor_left", show=False),
+        Binding("right", "cursor_right", show=False),
+        Binding("shift+left", "cursor_left(True)", show=False),
+        Binding("shift+right", "cursor_right(True)", show=False),
+        Binding("shift+up", "cursor_up(True)", show=False),
+        Binding("shift+down", "cursor_down(True)", show=False),
+        Binding("ctrl+left,alt+b", "cursor_word_left", show=False),
+        Binding("ctrl+right,alt+f", "cursor_word_right", show=False),
+        Binding("ctrl+shift+left", "cursor_word_left(True)", show=False),
+        Binding("ctrl+shift+right", "cursor_word_right(True)", show=False),
+        Binding("home,ctrl+a", "cursor_line_start", show=False),
+        Binding("end,ctrl+e", "cursor_line_end", show=False),
+        Binding("shift+home", "cursor_line_start(True)", show=False),
+        Binding("shift+end", "cursor_line_end(True)", show=False),
+        Binding("f7", "select_all", show=False),
+        Binding("backspace,ctrl+h", "delete_left", show=False),
+        Binding("delete", "delete_right", show=False),
+        Binding("ctrl+w,ctrl+backspace,alt+backspace", "delete_word_left", show=False),
+        Binding("alt+delete,alt+d", "delete_word_right", show=False),
+        Binding("ctrl+u,super+backspace", "delete_to_start_of_line", show=False),
+        Binding("ctrl+shift+k,alt+k", "delete_to_end_of_line", show=False),
+    ]
+
+    @dataclass
+    class Submitted(Message):
+        """A text is to be sent; the composer is empty again."""
+
+        text: str
+        """Pasted blocks in full."""
+        mode: Literal["send", "steer"]
+        kind: SubmitKind
+        """What the text means; ``command`` only for the commands that were set."""
+        attachments: tuple[str, ...]
+        """Paths of images."""
+
+    @dataclass
+    class EditorRequested(Message):
+        """The draft is to be edited outside; hand the new text to ``set_value``."""
+
+        text: str
+
+    @dataclass
+    class CopyRequested(Message):
+        """Text is to go to the clipboard."""
+
+        text: str
+
+    @dataclass
+    class StashChanged(Message):
+        """A draft was put aside or brought back."""
+
+        count: int
+
+    class Escape(Message):
+        """Escape, and no list was open."""
+
+    class HelpRequested(Message):
+        """A question mark in an empty prompt."""
+
+    class QuitArmed(Message):
+        """ctrl+c with nothing to copy or clear: once more quits."""
+
+    class QuitRequested(Message):
+        """ctrl+c for the second time, or ctrl+d in an empty prompt."""
+
+    def __init__(
+        self, placeholder: str = "", *, root: Path | None = None, mark: str = "❯", id: str | None = None
+    ) -> None:
+        self._history = PromptHistory()
+        self._completion = CompletionControl(self, self._history, root or Path.cwd())
+        super().__init__(placeholder=placeholder, mark=mark, id=id)
+        self.busy = False
+        """A turn runs: alt+enter steers."""
+        self._mark = mark
+        self._ladder = InterruptLadder()
+        self._stash: list[str] = []
+        self._names: frozenset[str] = frozenset()
+
+    # --- what others call
+
+    def clear_draft(self) -> None:
+        """Empty it, undo and chips included."""
+        self.load_text("")
+        self.shelf.clear()
+        self._completion.reset()
+        self._history.rest()
+        self._tell_attachments()
+
+    def set_commands(self, rows: Sequence[tuple[str, str, str, str]], aliases: Sequence[str] = ()) -> None:
+        """Set the slash commands.
+
+        Args:
+            rows: ``(name, args, help, group)``, names without the slash.
+            aliases: Further names that count as commands.
+        """
+        self._completion.commands = [CommandRow(*row) for row in rows]
+        self._names = frozenset([row[0] for row in rows]) | frozenset(aliases)
+
+    def set_history(self, entries: Sequence[str]) -> None:
+        """Set earlier prompts, oldest first."""
+        self._history.replace(entries)
+
+    def set_root(self, root: Path) -> None:
+        """Offer the files of another folder."""
+        self._completion.set_root(root)
+
+    def submit(self, mode: Literal["send", "steer"] = "send") -> None:
+        """Post the text and empty the composer; a blank text is left alone."""
+        text, attachments = self.value, self.attachments
+        if not text.strip():
+            return
+        self._history.add(text)
+        self.clear_draft()
+        self.post_message(self.Submitted(text, mode, kind_of(text, self._names), attachments))
+
+    # --- what the completion needs
+
+    @property
+    def caret(self) -> tuple[int, int, str]:
+        """Row, column and line of the caret."""
+        row, column = self.cursor_location
+        return row, column, self.document.lines[row]
+
+    def open_popup(self) -> CompletionPopup:
+        """Mount the popup on the screen, which may be larger than the composer's parent."""
+        popup = CompletionPopup(on_pick=self._pick)
+        self.screen.mount(popup)
+        return popup
+
+    def replace_token(self, start: int, text: str) -> None:
+        """Replace from a column of the caret's line up to the caret."""
+        row, column = self.cursor_location
+        self.replace(text, (row, start), (row, column), maintain_selection_offset=False)
+
+    def files_found(self, result: FileResult) -> None:
+        """Bring an answer of the file index to the UI thread."""
+        self.post_message(_FilesFound(result))
+
+    @on(_FilesFound)
+    def _show_files(self, message: _FilesFound) -> None:
+        message.stop()
+        self._completion.show_files(message.result)
+
+    def _pick(self, candidate: Candidate) -> None:
+        self._completion.choose(candidate)
+        self.focus()
+
+    def on_unmount(self) -> None:
+        """End the file index."""
+        self._completion.stop()
+
+    # --- keys
+
+    def _caret_moved(self) -> None:
+        first = self.document.lines[0]
+        kind = MARKS.get(first[:1], "message")
+        mark = first[0] if kind != "message" else self._mark
+        if mark != self.mark_text:
+            self.mark_text = mark
+            self.set_class(kind == "shell", "-shell")
+            self.set_class(kind == "memory", "-memory")
+        self.ghost = argument_hint(first, self._completion.commands) if self.document.line_count == 1 else ""
+        if self.has_focus:
+            self._completion.update()
+        super()._caret_moved()
+
+    def _layout_changed(self, screen: Screen[object]) -> None:
+        super()._layout_changed(screen)
+        self._completion.follow(self.region)
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Keys whose meaning depends on what is there; all others are bindings."""
+        event.prevent_default()
+        handled = self._completion_key(event.key) if self._completion.is_open else False
+        if not handled:
+            handled = self._own_key(event)
+        if handled:
+            event.stop()
+
+    def _completion_key(self, key: str) -> bool:
+        match key:
+            case "up" | "down":
+                self._completion.move(-1 if key == "up" else 1)
+            case "tab" | "enter":
+                if self._completion.current is None:
+                    return False
+                if self._completion.choose(by_enter=key == "enter").sends:
+                    self.submit()
+            case "escape":
+                self._completion.dismiss()
+            case _:
+                return False
+        return True
+
+    def _own_key(self, event: events.Key) -> bool:
+        character = event.character
+        match event.key:
+            case "enter":
+                self.submit()
+            case "escape":
+                self.post_message(self.Escape())
+            case "up":
+                self._move_up_or_older()
+            case "down":
+                self._move_down_or_newer()
+            case "question_mark" if self.is_blank:
+                self.post_message(self.HelpRequested())
+            case _ if event.is_printable and character is not None:
+                self._replace_via_keyboard(character, *self.selection)
+            case _:
+                return False
+        return True
+
+    def _move_up_or_older(self) -> None:
+        at_start = self.cursor_location == (0, 0)
+        on_first_row = self.navigator.is_first_wrapped_line(self.cursor_location)
+        if self.is_blank or at_start or (self._history.is_walking and on_first_row):
+            self.action_history(-1)
+        else:
+            self.action_cursor_up()
+
+    def _move_down_or_newer(self) -> None:
+        if self._history.is_walking and self.navigator.is_last_wrapped_line(self.cursor_location):
+            self.action_history(1)
+        else:
+            self.action_cursor_down()
+
+    def action_history(self, step: int) -> None:
+        """Walk the earlier prompts; the unsent draft is kept at the end."""
+        shown = self._history.older(self.text_for_draft) if step < 0 else self._history.newer()
+        if shown is None:
+            return
+        if self._history.is_walking:
+            self.set_value(shown)
+        else:
+            self.restore_draft(shown)
+        self._completion.dismiss()
+
+    def action_search_history(self) -> None:
+        """List the earlier prompts that hold what is typed."""
+        self._completion.search_history()
+
+    def action_newline(self) -> None:
+        """Start a new line."""
+        self._replace_via_keyboard("\n", *self.selection)
+
+    def action_steer_or_newline(self) -> None:
+        """Steer while a turn runs, else start a new line."""
+        if self.busy:
+            self.submit("steer")
+        else:
+            self.action_newline()
+
+    def action_open_editor(self) -> None:
+        """Ask for the external editor."""
+        self.post_message(self.EditorRequested(self.value))
+
+    def action_stash(self) -> None:
+        """Put the draft aside, or bring the last one back if there is none."""
+        if not self.is_blank:
+            self._stash.append(self.text_for_draft)
+            self.clear_draft()
+        elif self._stash:
+            self.restore_draft(self._stash.pop())
+        else:
+            return
+        self.post_message(self.StashChanged(len(self._stash)))
+
+    def action_interrupt(self) -> None:
+        """Copy, clear, or quit on the second press."""
+        if self.screen.selections:
+            raise SkipAction  # text is marked elsewhere; the screen copies it
+        match self._ladder.press(has_selection=not self.selection.is_empty, has_text=not self.is_blank):
+            case "copy":
+                self.post_message(self.CopyRequested(self.shelf.expand(self.selected_text)))
+            case "clear":
+                self.replace_all("")
+                self._completion.reset()
+            case "arm":
+                self.post_message(self.QuitArmed())
+            case "quit":
+                self.post_message(self.QuitRequested())
+
+    def action_cut(self) -> None:
+        """Cut the selection, or the caret's line."""
+        if self.selection.is_empty:
+            self.action_select_line()
+        text = self.shelf.expand(self.selected_text)
+        if text:
+            self._delete_via_keyboard(*self.selection)
+            self.post_message(self.CopyRequested(text))
+
+    def action_delete_right_or_quit(self) -> None:
+        """Delete the character on the right; in an empty prompt ask to quit."""
+        if self.is_blank:
+            self.post_message(self.QuitRequested())
+        else:
+            self.action_delete_right()

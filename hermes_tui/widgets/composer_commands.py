@@ -1,0 +1,69 @@
+"""What the text of the composer means: a message, a command, a shell line, a memory. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+SubmitKind: TypeAlias = Literal["message", "command", "shell", "memory"]
+
+MARKS: dict[str, SubmitKind] = {"!": "shell", "#": "memory"}
+"""First character -> kind. A command is known by its name, not by its slash."""
+
+_COMMAND = re.compile(r"/(\S+)(?:\s+(.*))?\s*", re.DOTALL)
+_LINE_RANGE = re.compile(r"(?P<path>.+?):(?P<first>\d+)(?:-(?P<last>\d+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRow:
+    """A slash command as completion shows it."""
+
+    name: str
+    """Without the slash."""
+    args: str
+    """Argument hint, e.g. ``[title]``; empty for none."""
+    help: str
+    group: str = ""
+
+
+def parse_command(text: str, names: Container[str]) -> tuple[str, str] | None:
+    """Return ``(name, arguments)`` if the first word is a slash and exactly a known name, else None.
+
+    ``/home/user/x``, ``/etc`` and ``// comment`` are ordinary text.
+
+    Args:
+        text: The whole message.
+        names: Names and aliases without the slash.
+    """
+    found = _COMMAND.fullmatch(text)
+    if found is None or found[1] not in names:
+        return None
+    return found[1], (found[2] or "").rstrip()
+
+
+def kind_of(text: str, names: Container[str]) -> SubmitKind:
+    """Return what a text is; a lone mark is an ordinary message."""
+    if text[:1] in MARKS and text[1:].strip():
+        return MARKS[text[0]]
+    return "command" if parse_command(text, names) is not None else "message"
+
+
+def parse_mention(mention: str) -> tuple[str, int | None, int | None]:
+    """Split what follows an ``@`` into path, first line and last line.
+
+    ``a.py:10-20`` is ``("a.py", 10, 20)``, ``a.py:7`` is ``("a.py", 7, 7)``, anything else has no lines. Quotes around
+    a path with blanks are taken off.
+    """
+    quoted = re.fullmatch(r'"([^"]+)"(.*)', mention)
+    if quoted is not None:
+        path, rest = quoted[1], quoted[2]
+        found = re.fullmatch(r":(?P<first>\d+)(?:-(?P<last>\d+))?", rest)
+    else:
+        found = _LINE_RANGE.fullmatch(mention)
+        path = found["path"] if found is not None else mention
+    if found is None:
+        return path, None, None
+    first = int(found["first"])
+    return path, first, int(found["last"] or first)
