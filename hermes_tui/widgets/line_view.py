@@ -1,0 +1,218 @@
+"""A scrolling view of styled lines through Textual's line API: only visible rows are drawn.
+
+Takes plain :class:`~hermes_tui.widgets.line_text.Line` data. Knows nothing of what the lines mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+
+from .line_text import Line, Span, cut, overlay, wrap
+
+STYLE_NAMES = (
+    "muted", "accent", "strong", "heading", "warning", "error", "success", "danger", "unknown", "hidden", "mark",
+    "current", "added", "removed", "string", "variable", "operator", "comment",
+)  # fmt: skip
+"""Every style a span may name; each is the component class ``line--NAME``."""
+
+
+class StyledLines(ScrollView):
+    """What all line-API views here share: the styles, and turning spans into a strip."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"line--{name}" for name in STYLE_NAMES}
+    DEFAULT_CSS = """
+    StyledLines { overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
+    StyledLines > .line--muted { color: $muted; }
+    StyledLines > .line--accent { color: $primary; }
+    StyledLines > .line--strong { text-style: bold; }
+    StyledLines > .line--heading { color: $accent; text-style: bold; }
+    StyledLines > .line--warning { color: $warning; }
+    StyledLines > .line--error, StyledLines > .line--removed { color: $error; }
+    StyledLines > .line--success, StyledLines > .line--added { color: $success; }
+    StyledLines > .line--danger { color: $error; text-style: bold underline; }
+    StyledLines > .line--unknown { color: $warning; text-style: underline; }
+    StyledLines > .line--hidden { color: $warning; text-style: reverse; }
+    StyledLines > .line--mark { background: $mark-bg; color: $mark-fg; }
+    StyledLines > .line--current { background: $mark-bg; color: $mark-fg; text-style: bold reverse; }
+    StyledLines > .line--string { color: $success; }
+    StyledLines > .line--variable { color: $secondary; }
+    StyledLines > .line--operator { color: $accent; text-style: bold; }
+    StyledLines > .line--comment { color: $muted; text-style: italic; }
+    """
+
+    def strip_of(self, spans: Sequence[Span], width: int, ground: str = "") -> Strip:
+        """Return a strip of exactly ``width`` cells; ``ground`` names a component class to lay under all of it."""
+        base = self.get_component_rich_style(ground) if ground else self.rich_style
+        segments = [
+            Segment(text, base + self.get_component_rich_style(f"line--{name}", partial=True) if name else base)
+            for text, name in spans
+        ]
+        return Strip(segments).adjust_cell_length(width, base)
+
+
+class LineView(StyledLines, can_focus=True):
+    """Wrapped, scrollable, markable text.
+
+    Args:
+        lines: What to show first.
+    """
+
+    class Scrolled(Message):
+        """The rows above or below the window changed."""
+
+        def __init__(self, view: LineView) -> None:
+            super().__init__()
+            self.view = view
+
+        @property
+        def control(self) -> LineView:
+            """The view."""
+            return self.view
+
+    def __init__(self, lines: Sequence[Line] = (), *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._lines: list[Line] = list(lines)
+        self._rows: list[tuple[int, int, int]] = []  # line number, start, end
+        self._first_rows: list[int] = []  # line number -> its first row
+        self._wrapped_for = -1
+        self._marks: dict[int, list[tuple[int, int]]] = {}
+        self._current: tuple[int, int] | None = None
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        """The logical lines."""
+        return self._lines
+
+    @property
+    def hidden_above(self) -> int:
+        """Rows above the window."""
+        return round(self.scroll_offset.y)
+
+    @property
+    def hidden_below(self) -> int:
+        """Rows below the window."""
+        return max(0, len(self._rows) - self.hidden_above - self.scrollable_content_region.height)
+
+    def set_lines(self, lines: Sequence[Line], *, keep_scroll: bool = False) -> None:
+        """Show other lines, from the top unless ``keep_scroll``."""
+        self._lines = list(lines)
+        self._marks, self._current = {}, None
+        self._wrapped_for = -1
+        self._rewrap()
+        if not keep_scroll:
+            self.scroll_to(y=0, animate=False)
+        self.refresh(layout=self.styles.auto_dimensions)
+
+    def set_marks(self, marks: dict[int, list[tuple[int, int]]], current: tuple[int, int] | None = None) -> None:
+        """Mark character ranges per line; ``current`` is the (line, start) of the one to stand out."""
+        self._marks, self._current = marks, current
+        self.refresh()
+
+    def show_line(self, number: int, offset: int = 0) -> None:
+        """Scroll so that a place in a line is in the upper third."""
+        self._rewrap()
+        if not self._rows:
+            return
+        row = self._first_rows[number]
+        while row + 1 < len(self._rows) and self._rows[row + 1][:2] <= (number, offset):
+            row += 1
+        self.scroll_to(y=max(0, row - self.size.height // 3), animate=False)
+
+    def top_line(self) -> int:
+        """Return the number of the line at the top of the window."""
+        row = min(self.hidden_above, len(self._rows) - 1)
+        return self._rows[row][0] if row >= 0 else 0
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return the rows that the text needs at this width."""
+        del container, viewport
+        return max(1, len(_rows_of(self._lines, width - self.styles.scrollbar_size_vertical)[0]))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Wrap again when the width changed, and keep the line at the top."""
+        del event
+        top = self.top_line()
+        if self._rewrap() and self._rows:
+            self.scroll_to(y=self._first_rows[min(top, len(self._first_rows) - 1)], animate=False)
+        self.post_message(self.Scrolled(self))
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Tell the owner, which may show how much is hidden."""
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) != round(new_value):
+            self.post_message(self.Scrolled(self))
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one visible row."""
+        width = self.scrollable_content_region.width
+        row = y + round(self.scroll_offset.y)
+        if row >= len(self._rows):
+            return Strip.blank(width, self.rich_style)
+        number, start, end = self._rows[row]
+        entry = self._lines[number]
+        spans: list[Span] = list(entry.spans)
+        if number in self._marks:
+            spans = overlay(spans, self._marks[number], "mark")
+            if self._current and self._current[0] == number:
+                at = self._current[1]
+                spans = overlay(spans, [mark for mark in self._marks[number] if mark[0] == at], "current")
+        spans = cut(spans, start, end)
+        if start and entry.hang:
+            spans.insert(0, (" " * entry.hang, ""))
+        spans = self._with_selection(spans, row)
+        return self.strip_of(spans, width).apply_offsets(0, row)
+
+    def _with_selection(self, spans: list[Span], row: int) -> list[Span]:
+        """Show what the mouse selected."""
+        selection = self.text_selection
+        selected = selection.get_span(row) if selection is not None else None
+        if selected is None:
+            return spans
+        start, end = selected
+        return overlay(spans, [(start, end if end >= 0 else sum(len(text) for text, _ in spans))], "current")
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Return the selected text as drawn."""
+        rows = []
+        for number, start, end in self._rows:
+            entry = self._lines[number]
+            rows.append((" " * entry.hang if start else "") + entry.text[start:end])
+        return selection.extract("\n".join(rows)), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """Draw the new selection."""
+        del selection
+        self.refresh()
+
+    def _rewrap(self) -> bool:
+        """Lay the lines out for the present width; True when anything changed."""
+        width = self.scrollable_content_region.width
+        if width <= 0 or width == self._wrapped_for:
+            return False
+        self._rows, self._first_rows = _rows_of(self._lines, width)
+        self._wrapped_for = width
+        self.virtual_size = Size(width, len(self._rows))
+        return True
+
+
+def _rows_of(lines: Sequence[Line], width: int) -> tuple[list[tuple[int, int, int]], list[int]]:
+    """Return the rows as (line number, start, end), and for each line its first row."""
+    rows: list[tuple[int, int, int]] = []
+    firsts: list[int] = []
+    for number, entry in enumerate(lines):
+        firsts.append(len(rows))
+        text = entry.text
+        if len(text) <= width and text.isascii():
+            rows.append((number, 0, len(text)))
+        else:
+            rows += [(number, start, end) for start, end in wrap(text, width, entry.hang, prose=entry.prose)]
+    return rows, firsts
