@@ -1,0 +1,79 @@
+"""The top line: where this is, what it is about, how many todos are open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from textual.reactive import Reactive, var
+
+from .line_text import Span, clip
+from .status_bar_fields import Field, field, fit
+from .status_bar_line import BarLine
+
+APP_NAME = "hermes-tui"
+
+
+class HeaderBar(BarLine):
+    """The header. All values are plain."""
+
+    DEFAULT_CSS = """
+    HeaderBar { background: $background; }
+    """
+
+    folder: Reactive[str] = var("")
+    """The working folder; the home folder shortened to ``~`` by the caller or by ``short_folder``."""
+    branch: Reactive[str] = var("")
+    """Git branch; empty for none."""
+    session_title: Reactive[str] = var("")
+    """Title of the session."""
+    open_todos: Reactive[int] = var(0)
+    """Todos that are not done."""
+    note: Reactive[str] = var("")
+    """Something that must stay visible, e.g. ``demo``."""
+
+    def compose_spans(self, width: int) -> Sequence[Span]:
+        """Return the fields that fit."""
+        return fit([self._place(), self._note(), self._title(), self._todos()], width)
+
+    def _place(self) -> Field:
+        branch: tuple[Span, ...] = ((f" ({self.branch})", "muted"),) if self.branch else ()
+        name: Span = (APP_NAME, "strong")
+        last = PurePath(self.folder).name or self.folder
+        gap = " " if self.folder else ""
+        return field(
+            2,
+            (name, (f"  {self.folder}" if gap else "", "muted"), *branch),
+            (name, (f"  {last}" if gap else "", "muted"), *branch),
+            (name, (f"  {last}" if gap else "", "muted")),
+            (name,),
+        )
+
+    def _note(self) -> Field:
+        return field(0, self.note, style="warn")
+
+    def _title(self) -> Field:
+        title = " ".join(self.session_title.split())
+        return field(1, *(clip(title, cells) for cells in (60, 40, 28, 20)), align="right")
+
+    def _todos(self) -> Field:
+        count = self.open_todos
+        if not count:
+            return field(3)
+        return field(3, f"[{count} todo{'s' * (count != 1)}]", f"[{count}]", style="accent", align="right")
+
+    def _on_change(self) -> None:
+        self.refresh_line()
+
+    watch_folder = watch_branch = watch_session_title = watch_open_todos = watch_note = _on_change
+
+
+def short_folder(folder: str, home: str, cells: int = 32) -> str:
+    """Return a folder with ``~`` for home and the middle left out when it is long."""
+    inside = home and (folder == home or folder.startswith(home.rstrip("/") + "/"))
+    short = "~" + folder[len(home.rstrip("/")) :] if inside else folder
+    parts = short.split("/")
+    while len(short) > cells and len(parts) > 3:
+        parts = [parts[0], "…", *parts[3 if parts[1] == "…" else 2 :]]
+        short = "/".join(parts)
+    return short
