@@ -1,0 +1,66 @@
+"""The session database: every session, its messages and their search, in one SQLite file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import TracebackType
+
+from .connections import Database
+from .forks import ForksPart
+from .messages import MessagesPart
+from .prompts import PromptsPart
+from .state import StatePart
+from .usage import UsagePart
+
+
+def default_path() -> Path:
+    """Return where the database is: ``$HERMES_TUI_HOME/state.db``, else the platform's data folder."""
+    home = os.environ.get("HERMES_TUI_HOME")
+    if home:
+        return Path(home).expanduser() / "state.db"
+    from platformdirs import user_data_path
+
+    return user_data_path("hermes-tui", appauthor=False) / "state.db"
+
+
+class SessionDB(ForksPart, MessagesPart, StatePart, UsagePart, PromptsPart):
+    """All sessions of a person. Usable from any thread and as a context manager; several processes may share a file.
+
+    Args:
+        path: The database file, made when missing; :func:`default_path` when None.
+        read_only: Never write.
+
+    Raises:
+        StoreError: The path holds something else; it is left as it is.
+    """
+
+    def __init__(self, path: str | Path | None = None, *, read_only: bool = False) -> None:
+        self._db = Database(Path(path) if path is not None else default_path(), read_only=read_only)
+
+    @property
+    def path(self) -> Path:
+        """The database file."""
+        return self._db.path
+
+    @property
+    def read_only_reason(self) -> str:
+        """Why nothing can be stored, for people; empty when it can."""
+        return self._db.read_only_reason
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know about how the database was opened."""
+        return tuple(self._db.notices)
+
+    def close(self) -> None:
+        """Finish writes and close the file. Blocks; twice does no harm."""
+        self._db.close()
+
+    def __enter__(self) -> SessionDB:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

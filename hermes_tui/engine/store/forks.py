@@ -1,0 +1,91 @@
+"""Branching off and taking back."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+
+from ..types.errors import SessionNotFound
+from ..types.messages import text_of
+from . import lineage, names, rows
+from .sessions import SessionsPart
+
+
+class ForksPart(SessionsPart):
+    """Forks and undo."""
+
+    def fork(self, session_id: str, message_id: int | None = None) -> str:
+        """Make a session that shares this one's past, no row copied, and return its id.
+
+        Args:
+            session_id: The session to branch off.
+            message_id: The last message to share; the newest when None.
+
+        Raises:
+            SessionNotFound: The message is not in the session's past.
+        """
+        with self._db.read() as conn:
+            owner, last_id = _branch_point(conn, session_id, message_id)
+            title = self._row(conn, session_id)["title"]
+            shared = lineage.segments(conn, owner, with_compressed=False)
+            roles = [row["role"] for row in lineage.rows_before(conn, shared, last_id + 1, lineage.NO_BOUND)]
+        new_id = self.create(parent=owner, parent_reason="fork", fork_message_id=last_id)
+
+        def describe(conn: sqlite3.Connection) -> None:
+            no = self._row(conn, new_id)["no"]
+            counts = (len(roles), roles.count("user"), no)
+            conn.execute("UPDATE sessions SET message_count = ?, turn_count = ? WHERE no = ?", counts)
+            if title:
+                names.set_title(conn, no, title, by="auto")
+
+        self._db.write(describe)
+        return new_id
+
+    def undo_last(self, session_id: str) -> str:
+        """Take back the last exchange and return its user text; empty when there is none.
+
+        The rows stay stored, out of the model's history and of search. A past that is shared with a parent is not
+        touched: the fork then branches off earlier.
+        """
+
+        def job(conn: sqlite3.Connection) -> str:
+            parts = lineage.segments(conn, session_id, with_compressed=False)
+            history = [
+                rows.from_row(row) for row in lineage.rows_before(conn, parts, lineage.NO_BOUND, lineage.NO_BOUND)
+            ]
+            asked = [m for m in history if m.message["role"] == "user" and not m.message.get("synthetic")]
+            if not asked:
+                return ""
+            first = asked[-1]
+            session = self._row(conn, session_id)
+            conn.execute(
+                "UPDATE messages SET active = 0, undone_at = ? WHERE session_no = ? AND id >= ? AND active = 1",
+                (time.time(), session["no"], first.id),
+            )
+            if first.session_id != session_id:
+                bound = min(session["fork_message_id"] or 0, first.id - 1)
+                conn.execute("UPDATE sessions SET fork_message_id = ? WHERE no = ?", (bound, session["no"]))
+            gone = sum(m.id >= first.id for m in history)
+            conn.execute(
+                "UPDATE sessions SET message_count = max(0, message_count - ?), turn_count = max(0, turn_count - 1), "
+                "updated_at = ? WHERE no = ?",
+                (gone, time.time(), session["no"]),
+            )
+            return text_of(first.message)
+
+        return self._db.write(job)
+
+
+def _branch_point(conn: sqlite3.Connection, session_id: str, message_id: int | None) -> tuple[str, int]:
+    """Return the session to hang the fork on and the last message it shares.
+
+    A message of a compressed ancestor, or of a parent's shared past, hangs the fork there.
+    """
+    parts = lineage.segments(conn, session_id, with_compressed=True)
+    before = lineage.NO_BOUND if message_id is None else message_id + 1
+    last = lineage.rows_before(conn, parts, before, 1)
+    if not last or message_id not in (None, last[0]["id"]):
+        raise SessionNotFound(
+            f"Session {session_id} has no message {message_id or ''} to fork from.", hint="Pick one of its messages."
+        )
+    return str(last[0]["session_id"]), int(last[0]["id"])

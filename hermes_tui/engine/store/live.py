@@ -1,0 +1,75 @@
+"""Which sessions are open in which living process.
+
+A marker is the process id with the process's start time (and, on Linux, the boot id), so that neither a crash, a
+reboot nor a reused id makes a session look open.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from functools import cache
+from pathlib import Path
+
+_STAT_START_FIELD = 19
+"""Index of ``starttime`` in /proc/PID/stat after the name in brackets. Source: proc(5)."""
+
+
+@cache
+def _boot_id() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def started(pid: int) -> str:
+    """Return a text that identifies the start of a running process; empty when there is no such process."""
+    if sys.platform.startswith("linux"):
+        try:
+            stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+        fields = stat.rpartition(")")[2].split()
+        return "" if fields[0] in "ZX" else f"{_boot_id()}:{fields[_STAT_START_FIELD]}"
+    if os.name == "nt":
+        return "running" if _runs_on_windows(pid) else ""
+    listed = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return listed.stdout.strip()
+
+
+def _runs_on_windows(pid: int) -> bool:
+    listed = subprocess.run(["tasklist", "/NH", "/FI", f"PID eq {pid}"], capture_output=True, text=True, check=False)
+    return str(pid) in listed.stdout
+
+
+@cache
+def _own_start(pid: int) -> str:
+    return started(pid)
+
+
+def claim(conn: sqlite3.Connection, session_no: int) -> bool:
+    """Mark a session as open here; False, and no mark, when another living process has it."""
+    if session_no in open_elsewhere(conn, session_no):
+        return False
+    pid = os.getpid()
+    conn.execute("DELETE FROM live WHERE session_no = ?", (session_no,))
+    conn.execute("INSERT INTO live VALUES (?, ?, ?, ?)", (session_no, pid, _own_start(pid), time.time()))
+    return True
+
+
+def release(conn: sqlite3.Connection, session_no: int) -> None:
+    """Take this process's mark away."""
+    conn.execute("DELETE FROM live WHERE session_no = ? AND pid = ?", (session_no, os.getpid()))
+
+
+def open_elsewhere(conn: sqlite3.Connection, session_no: int | None = None) -> set[int]:
+    """Return the sessions, or whether this one, that other living processes have open."""
+    only = "" if session_no is None else " WHERE session_no = ?"
+    rows = conn.execute(f"SELECT session_no, pid, started FROM live{only}", () if session_no is None else (session_no,))
+    others = [(no, pid, start) for no, pid, start in rows if pid != os.getpid()]
+    alive = {(pid, start) for pid, start in {(pid, start) for _, pid, start in others} if started(pid) == start}
+    return {no for no, pid, start in others if (pid, start) in alive}

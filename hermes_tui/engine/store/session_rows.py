@@ -1,0 +1,81 @@
+"""The public form of a session's row, and what a child takes over from its parent."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from ..api import SessionRow
+
+TOKEN_COLUMNS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+COUNT_COLUMNS = ("request_count", "unpriced_count", *TOKEN_COLUMNS, "cost_usd")
+_CONTINUED = (*COUNT_COLUMNS, "message_count", "turn_count", "title", "title_by", "pinned", "archived")
+
+
+def folder(cwd: str | Path | None) -> str:
+    """Return a folder as it is stored: absolute, ``~`` expanded; empty for None."""
+    return str(Path(cwd).expanduser().absolute()) if cwd else ""
+
+
+def cost_of(row: sqlite3.Row) -> float | None:
+    """Return a session's cost; None when a request had no known price."""
+    if row["unpriced_count"] or (row["message_count"] and not row["request_count"]):
+        return None
+    return float(row["cost_usd"])
+
+
+def to_row(row: sqlite3.Row, elsewhere: set[int]) -> SessionRow:
+    """Return the public form of a ``sessions`` row."""
+    return SessionRow(
+        id=row["id"],
+        title=row["title"] or row["preview"],
+        source=row["source"],
+        cwd=row["cwd"],
+        branch=row["branch"],
+        model=row["model"],
+        provider=row["provider"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        message_count=row["message_count"],
+        turn_count=row["turn_count"],
+        cost_usd=cost_of(row),
+        total_tokens=sum(row[name] for name in TOKEN_COLUMNS[:4]),
+        pinned=bool(row["pinned"]),
+        archived=bool(row["archived"]),
+        parent_id=row["parent_session_id"] or "",
+        parent_reason=row["parent_reason"],
+        end_reason=row["end_reason"],
+        open_elsewhere=row["no"] in elsewhere,
+    )
+
+
+def insert(conn: sqlite3.Connection, values: dict[str, Any]) -> int:
+    """Insert a ``sessions`` row and return its number; ``shown_no`` is itself unless given."""
+    columns = ", ".join(values)
+    no = conn.execute(
+        f"INSERT INTO sessions ({columns}, shown_no) VALUES ({', '.join('?' * len(values))}, 0)", list(values.values())
+    ).lastrowid
+    conn.execute("UPDATE sessions SET shown_no = no WHERE no = ?", (no,))
+    return int(no or 0)
+
+
+def attach(conn: sqlite3.Connection, no: int, parent: sqlite3.Row, reason: str) -> None:
+    """Give a new child what its kind takes over from the parent.
+
+    A subagent is shown as its parent; the continuation of a compressed session stands for all that came before it.
+    """
+    if reason == "delegation":
+        conn.execute("UPDATE sessions SET shown_no = ? WHERE no = ?", (parent["shown_no"], no))
+        return
+    conn.execute(
+        "INSERT INTO session_state SELECT ?, key, value FROM session_state WHERE session_no = ?", (no, parent["no"])
+    )
+    if reason == "compression":
+        columns = ", ".join(_CONTINUED)
+        conn.execute(
+            f"UPDATE sessions SET ({columns}, compaction_count) = "
+            f"(SELECT {columns}, compaction_count + 1 FROM sessions WHERE no = ?) WHERE no = ?",
+            (parent["no"], no),
+        )
+        conn.execute("UPDATE sessions SET shown_no = ? WHERE shown_no = ?", (no, parent["shown_no"]))
