@@ -10,7 +10,10 @@ MIN_SECRET_CHARS = 8
 """Shorter configured values are too likely to be ordinary words."""
 
 SHAPES: tuple[tuple[str, str], ...] = (
-    ("private_key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
+    (
+        "private_key",
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[A-Za-z0-9+/=\s]|\\[nr])*(?:-----END [A-Z ]*PRIVATE KEY-----)?",
+    ),
     ("anthropic", r"\bsk-ant-[A-Za-z0-9_-]{16,}"),
     ("openrouter", r"\bsk-or-[A-Za-z0-9_-]{16,}"),
     ("api_key", r"\bsk-[A-Za-z0-9_-]{16,}"),
@@ -28,9 +31,9 @@ SHAPES: tuple[tuple[str, str], ...] = (
 """Kind and shape of well-known credentials. Source: the issuers' published prefixes."""
 
 _HINTS = (
-    "PRIVATE KEY-----", "sk-", "gh", "glpat-", "AKIA", "ASIA", "AIza", "xox", "gsk_", "xai-", "hf_", "k_live_", "k_test_",
-    "eyJ",
-)  # fmt: skip
+    *("PRIVATE KEY-----", "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "AKIA", "ASIA"),
+    *("AIza", "xox", "gsk_", "xai-", "hf_", "k_live_", "k_test_", "eyJ"),
+)
 """Any shape contains one of these; looking for them first spares ordinary text the expressions."""
 _SHAPE = re.compile("|".join(f"(?P<{kind}>{shape})" for kind, shape in SHAPES))
 

@@ -62,6 +62,10 @@ class StreamControl(Protocol):
         """Called by the adapter as soon as there is something to close."""
         ...
 
+    def touch(self) -> None:
+        """Called by the adapter for each read that brought bytes, also when they hold no delta (comments, pings)."""
+        ...
+
 
 class ProviderClient(Protocol):
     """One API mode. Stateless between calls, usable from any thread."""

@@ -222,6 +222,15 @@ class UsageUpdated(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContextCompressed(Event):
+    """Older messages were summarised; the session goes on in a child session."""
+
+    before_tokens: int
+    after_tokens: int
+    child_session_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TodosChanged(Event):
     """The todo list is now this."""
 

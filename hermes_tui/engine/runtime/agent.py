@@ -1,0 +1,344 @@
+"""The agent: one conversation with a model and its tools. Knows no screen and no concrete store, gate or provider."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from ...tools.base import Tool
+from ...tools.registry import ToolRegistry
+from ..config.settings import AuxiliarySettings, Settings
+from ..policy.approvals import Approvals
+from ..policy.guardrails import Guardrails
+from ..policy.redaction import Redactor
+from ..types.errors import HermesError
+from ..types.events import ModelChanged, SessionTitled
+from ..types.ids import new_request_id, new_turn_id
+from ..types.messages import JsonObject, Message
+from ..types.requests import ClarifyRequest
+from .arguments import ArgumentChecker
+from .callbacks import Callback, adapt_callbacks
+from .conversation import Conversation, ConversationParts
+from .executor import Executor
+from .hub import Hub
+from .interrupt import CancelToken
+from .judge import Judge
+from .loop import Turn, TurnParts
+from .plan import Planner
+from .ports import ClientFor, Cost, Gate, MessageStore, Resolve
+from .route import Route
+from .steering import Steering
+from .title import ask_title, first_line
+from .tool_context import ContextParts, SessionObjects, scrub_env
+
+log = logging.getLogger(__name__)
+
+MAX_TITLE_ATTEMPTS = 3
+_CLOSE_WAIT_S = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentOptions:
+    """What a caller chooses."""
+
+    model: str
+    """``provider/model``."""
+    workspace: Path
+    max_iterations: int = 0
+    """Model calls per turn; 0 takes ``agent.max_turns``."""
+    enabled_toolsets: Collection[str] | None = None
+    """None takes ``agent.toolsets``, all when that is empty."""
+    disabled_toolsets: Collection[str] = ()
+    platform: str = ""
+    """``tui``, ``run``, ``library``, ...: the session's source and the prompt's hint."""
+    session_id: str = ""
+    """A stored session to go on with; empty starts a new one."""
+    agent_id: str = ""
+    """Empty for the main agent."""
+    skip_context_files: bool = False
+    callbacks: Mapping[str, Callback] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentParts:
+    """What the composition root provides."""
+
+    settings: Settings
+    store: MessageStore
+    registry: ToolRegistry
+    resolve: Resolve
+    client_for: ClientFor
+    gate: Gate
+    spill_dir: Path
+    """Private folder for full copies of long results."""
+    soul_file: Path | None = None
+    """The user's own identity text."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Environment of child processes, before keys are taken out."""
+    key_names: Collection[str] = ()
+    """Variables that hold provider keys."""
+    secrets: Callable[[], Collection[str]] = tuple
+    """Values of the configured keys."""
+    cost_usd: Cost = lambda endpoint, usage: None
+    sleep: Callable[[CancelToken, float], bool] = CancelToken.wait
+    now: Callable[[], float] = time.time
+
+
+class Agent:
+    """Runs turns, one at a time, on the calling thread. The constructor does no I/O.
+
+    Args:
+        options: The caller's choices.
+        parts: Everything it works with.
+
+    Raises:
+        ConfigError: A callback's name is unknown.
+    """
+
+    def __init__(self, options: AgentOptions, parts: AgentParts) -> None:
+        self._options = options
+        self._parts = parts
+        callbacks = adapt_callbacks(options.callbacks)
+        self.hub = Hub(agent_id=options.agent_id)
+        for sink in callbacks.sinks:
+            self.hub.subscribe(sink)
+        self.approvals = Approvals(self.hub.emit, approver=callbacks.approver, clarifier=callbacks.clarifier)
+        self.steering = Steering(self.hub.emit)
+        self.route = Route(parts.resolve, options.model, parts.settings.fallback_providers)
+        self.conversation = Conversation(self._conversation_parts())
+        self._objects = SessionObjects()
+        self._checker = ArgumentChecker()
+        self._token: CancelToken | None = None
+        self._turn_lock = threading.Lock()
+        self._title_attempts = 0
+        self._title_token = CancelToken()
+        self._title_thread: threading.Thread | None = None
+
+    @property
+    def session_id(self) -> str:
+        """Id of the session."""
+        return self.conversation.session_id
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a turn runs."""
+        return self._token is not None
+
+    def chat(self, message: str) -> str:
+        """Run a turn and return the final answer's text."""
+        return str(self.run_conversation(message)["final_response"])
+
+    def run_conversation(
+        self,
+        user_message: str | list[JsonObject],
+        system_message: str | None = None,
+        conversation_history: Sequence[Message] | None = None,
+        task_id: str | None = None,
+    ) -> dict[str, Any]:
+        """Run a turn and return the library's result keys. Blocks; failures are in the result, not raised.
+
+        Args:
+            user_message: Text, or content parts.
+            system_message: Added to the system prompt of a new session.
+            conversation_history: Earlier messages, OpenAI-style; this conversation's own go on with it, others start a
+                new session.
+            task_id: Used as the turn id of the events.
+
+        Raises:
+            HermesError: Another turn of this agent is running.
+        """
+        if not self._turn_lock.acquire(blocking=False):
+            raise HermesError("A turn is running already.", hint="Wait for it, steer it, or interrupt it.")
+        try:
+            self._title_token.cancel("turn")
+            if conversation_history is not None:
+                self.conversation.load()
+                self.conversation.adopt(conversation_history, *self.route.names())
+            result = self._run_turn(user_message, system_message or "", task_id)
+            while result["completed"] and (addition := self.steering.deliver()):
+                result = self._run_turn(addition, "", None)
+        finally:
+            self._turn_lock.release()
+        self._start_title(result)
+        return result
+
+    def interrupt(self, reason: str = "user") -> None:
+        """Stop the running turn. Any thread, returns at once."""
+        if (token := self._token) is not None:
+            token.cancel_soon(reason)
+
+    def steer(self, text: str) -> None:
+        """Add text to the running turn. Any thread, returns at once."""
+        self.steering.add(text)
+
+    def set_model(self, model: str) -> None:
+        """Send later requests to another model.
+
+        Raises:
+            ConfigError: It cannot be resolved; the old one stays.
+        """
+        endpoint = self.route.set_model(model)
+        self.conversation.record_model(endpoint.model, endpoint.provider)
+        self.hub.emit(
+            ModelChanged(model=endpoint.model, provider=endpoint.provider, context_window=endpoint.context_window)
+        )
+
+    def warm(self) -> None:
+        """Load what the first turn needs: history, schema checker, JSON mender. For a thread after the first paint."""
+        import json_repair
+        import jsonschema
+
+        log.debug("warm: %s %s", json_repair.__name__, jsonschema.__name__)
+        self.conversation.load()
+
+    def wait_for_title(self, timeout_s: float | None = None) -> None:
+        """Block until the background title call, if any, is over."""
+        if (thread := self._title_thread) is not None:
+            thread.join(timeout_s)
+
+    def close(self) -> None:
+        """Stop what runs and end the session's processes. The store stays open: it is not the agent's."""
+        self.interrupt("close")
+        self._title_token.cancel("close")
+        self.wait_for_title(_CLOSE_WAIT_S)
+        if self._turn_lock.acquire(timeout=_CLOSE_WAIT_S):
+            self._turn_lock.release()
+        self._objects.close()
+
+    def _run_turn(self, content: str | list[JsonObject], system_message: str, task_id: str | None) -> dict[str, Any]:
+        self._token = CancelToken()
+        self.hub.turn_id = task_id or new_turn_id()
+        self.approvals.start_turn()
+        try:
+            turn = Turn(self._turn_parts(self._token, system_message))
+            return turn.run({"role": "user", "content": content}, _shown(content))
+        finally:
+            self._token = None
+            self.hub.turn_id = ""
+
+    def _turn_parts(self, token: CancelToken, system_message: str) -> TurnParts:
+        tools = self._tools()
+        guardrails = Guardrails()
+        return TurnParts(
+            settings=self._parts.settings,
+            conversation=self.conversation,
+            route=self.route,
+            client_for=self._parts.client_for,
+            emit=self.hub.emit,
+            token=token,
+            steering=self.steering,
+            guardrails=guardrails,
+            executor=self._executor(tools, guardrails),
+            tools=[_definition(tool) for tool in tools],
+            tool_names=[tool.name for tool in tools],
+            cost_usd=self._parts.cost_usd,
+            sleep=self._parts.sleep,
+            ask_user=lambda question, choices: self._ask_user(question, choices, token),
+            system_message=system_message,
+            max_iterations=self._options.max_iterations or self._parts.settings.agent.max_turns,
+        )
+
+    def _tools(self) -> list[Tool]:
+        """Return the tools of this turn, sorted by name; those that need a person only when one can be asked."""
+        enabled = self._options.enabled_toolsets
+        if enabled is None:
+            enabled = self._parts.settings.agent.toolsets or None
+        tools = self._parts.registry.select(enabled, without=self._options.disabled_toolsets)
+        return [tool for tool in tools if not tool.interactive or self.approvals.can_clarify]
+
+    def _executor(self, tools: Sequence[Tool], guardrails: Guardrails) -> Executor:
+        parts, settings = self._parts, self._parts.settings
+        judge = Judge(
+            parts.gate,
+            self.approvals,
+            deadline_s=lambda: settings.approvals.timeout_s,
+            agent_id=self._options.agent_id,
+        )
+        context = ContextParts(
+            session_id=self.session_id,
+            workspace=self._options.workspace,
+            env=scrub_env(parts.env, parts.key_names, parts.secrets()),
+            spill_dir=parts.spill_dir,
+            state=self._objects,
+            timeout_s=settings.tools.terminal_timeout_s,
+            emit=self.hub.emit,
+            approvals=self.approvals,
+            agent_id=self._options.agent_id,
+        )
+        planner = Planner({tool.name: tool for tool in tools}, self._checker)
+        return Executor(parts.registry, planner, judge, guardrails, context, Redactor(parts.secrets))
+
+    def _conversation_parts(self) -> ConversationParts:
+        options, parts = self._options, self._parts
+        return ConversationParts(
+            store=parts.store,
+            hub=self.hub,
+            redactor=Redactor(parts.secrets),
+            workspace=options.workspace,
+            source=options.platform or "library",
+            session_id=options.session_id,
+            soul_file=parts.soul_file,
+            skip_context_files=options.skip_context_files,
+            platform=options.platform,
+            now=parts.now,
+        )
+
+    def _ask_user(self, question: str, choices: Sequence[str], token: CancelToken) -> str:
+        request = ClarifyRequest(
+            request_id=new_request_id(),
+            call_id="",
+            question=question,
+            choices=tuple(choices),
+            agent_id=self._options.agent_id,
+        )
+        return self.approvals.ask(request, token).text
+
+    def _start_title(self, result: Mapping[str, Any]) -> None:
+        """Name a new session after its first exchange, on a thread; a newer turn stops it and tries again later."""
+        if not result["completed"] or self._options.session_id or self._options.agent_id:
+            return
+        if self._title_attempts >= MAX_TITLE_ATTEMPTS:
+            return
+        self._title_attempts += 1
+        self._title_token = CancelToken()
+        self._title_thread = threading.Thread(
+            target=self._title, args=(self._title_token,), name="session-title", daemon=True
+        )
+        self._title_thread.start()
+
+    def _title(self, token: CancelToken) -> None:
+        history = self.conversation.history
+        user_text = _shown(next((m["content"] for m in history if m["role"] == "user"), "") or "")
+        answer = next((m["content"] for m in history if m["role"] == "assistant" and m["content"]), "")
+        choice = self._parts.settings.auxiliary.get("title", AuxiliarySettings())
+        title = ""
+        try:
+            if choice.enabled:
+                endpoint = self._parts.resolve(choice.model) if choice.model else self.route.endpoint
+                title = ask_title(endpoint, self._parts.client_for, token, user_text, str(answer))
+            if token.cancelled:
+                return
+            self._title_attempts = MAX_TITLE_ATTEMPTS
+            redact = Redactor(self._parts.secrets).text
+            stored = self._parts.store.set_auto_title(self.session_id, redact(title or first_line(user_text)))
+        except HermesError:
+            log.warning("the session could not be named", exc_info=True)
+            return
+        if stored:
+            self.hub.emit(SessionTitled(title=stored))
+
+
+def _definition(tool: Tool) -> JsonObject:
+    function = {"name": tool.name, **tool.schema}
+    return cast(JsonObject, {"type": "function", "function": function})
+
+
+def _shown(content: str | list[JsonObject]) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(part.get("text", "")) for part in content if part.get("type") == "text")

@@ -1,0 +1,209 @@
+"""The state of one conversation: row, history, prompt, totals. Every message is committed when it exists."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from ..context.project_files import find_project_file
+from ..context.prompt import PromptParts, build_system_prompt
+from ..context.tokens import Calibration
+from ..context.window import Window
+from ..policy.redaction import Redactor
+from ..types.events import Event, MessageCommitted, Notice
+from ..types.ids import new_session_id
+from ..types.messages import ApiMessage, Message
+from ..types.usage import Usage
+from .hub import Hub
+from .ports import MessageStore
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationParts:
+    """What a conversation is made from."""
+
+    store: MessageStore
+    hub: Hub
+    redactor: Redactor
+    workspace: Path
+    source: str = "library"
+    session_id: str = ""
+    """An existing session; empty starts a new one with its first message."""
+    soul_file: Path | None = None
+    skip_context_files: bool = False
+    platform: str = ""
+    now: Callable[[], float] = time.time
+
+
+class Conversation:
+    """One session as the agent sees it. One agent thread writes; the totals may be read from any thread.
+
+    Rows are kept in memory as they were said and stored without secrets.
+    """
+
+    def __init__(self, parts: ConversationParts) -> None:
+        self._parts = parts
+        self._is_stored = bool(parts.session_id)
+        self._is_loaded = False
+        self._prompt = ""
+        self._window = Window()
+        self._calibration = Calibration()
+        self.session_id = parts.session_id or new_session_id(parts.now())
+        self.history: list[Message] = []
+        self.stored: list[Message] = []
+        """The same rows without secrets, as stored."""
+        self.usage = Usage()
+        self.cost_usd: float | None = 0.0
+        """None once any part of it is unknown."""
+        parts.hub.session_id = self.session_id
+
+    def load(self) -> None:
+        """Read a stored session, once. Blocks on the disk; raises ``StoreError``."""
+        if self._is_loaded:
+            return
+        if self._is_stored:
+            self._take_history()
+            self.usage, self.cost_usd = self._parts.store.usage(self.session_id)
+            self._prompt = self._parts.store.system_prompt(self.session_id)
+            self._window.build(self.history)
+        self._is_loaded = True
+
+    def ensure_stored(self, model: str, provider: str) -> None:
+        """Create the session's row, unless it exists."""
+        if not self._is_stored:
+            self._parts.store.create(
+                source=self._parts.source,
+                cwd=str(self._parts.workspace),
+                model=model,
+                provider=provider,
+                session_id=self.session_id,
+            )
+            self._is_stored = True
+
+    def adopt(self, history: Sequence[Message], model: str, provider: str) -> None:
+        """Take over a caller's history: nothing to do when it is this one, else it starts a new session."""
+        if _is_same(history, self.history):
+            return
+        if self.history:
+            self.session_id = new_session_id(self._parts.now())
+            self._parts.hub.session_id = self.session_id
+            self._is_stored, self.history, self.stored, self._prompt = False, [], [], ""
+            self.usage, self.cost_usd = Usage(), 0.0
+        self.ensure_stored(model, provider)
+        for message in history:
+            self.commit(cast(Message, dict(message)))
+
+    def commit(self, message: Message) -> int:
+        """Store a row and announce it; returns its id. Blocks until it is durable; raises ``StoreError``."""
+        message.setdefault("created_at", self._parts.now())
+        stored = self._redacted(message)
+        message_id = self._parts.store.append(self.session_id, stored)
+        self.history.append(message)
+        self.stored.append(stored)
+        self._emit(MessageCommitted(message_id=message_id, message=stored))
+        return message_id
+
+    def undo(self) -> str:
+        """Take back the last exchange and return its user text."""
+        text = self._parts.store.undo_last(self.session_id) if self._is_stored else ""
+        if self._is_stored:
+            self._take_history()
+        return text
+
+    def prompt(self, tool_names: Sequence[str], system_message: str) -> str:
+        """Return the system prompt, built and stored once per session."""
+        if not self._prompt:
+            self._prompt = build_system_prompt(self._prompt_parts(tool_names, system_message))
+            self._parts.store.set_system_prompt(self.session_id, self._prompt)
+        return self._prompt
+
+    def request_messages(self, system: str) -> list[ApiMessage]:
+        """Return the messages of the next request."""
+        return self._window.build(self.history, system)
+
+    def call_ids(self) -> set[str]:
+        """Return every call id the history has."""
+        return self._window.call_ids
+
+    def estimate(self, fixed_tokens: int) -> int:
+        """Estimate the next request's prompt tokens, calibrated by the last one. Call after building its messages.
+
+        Args:
+            fixed_tokens: Estimate of the system prompt and the tool definitions.
+        """
+        return self._calibration.apply(self._window.tokens + fixed_tokens)
+
+    def learn(self, fixed_tokens: int, counted: int) -> None:
+        """Calibrate the estimates by what the provider counted for the request that was just built."""
+        self._calibration.learn(self._window.tokens + fixed_tokens, counted)
+
+    def add_usage(self, usage: Usage, cost_usd: float | None) -> None:
+        """Add one request to the session's totals."""
+        self.usage = self.usage + usage
+        self.cost_usd = None if cost_usd is None or self.cost_usd is None else self.cost_usd + cost_usd
+        self._parts.store.add_usage(self.session_id, usage, cost_usd)
+
+    def record_model(self, model: str, provider: str) -> None:
+        """Store the model of later requests."""
+        if self._is_stored:
+            self._parts.store.set_model(self.session_id, model, provider)
+
+    def redact(self, text: str) -> str:
+        """Return a text without secrets."""
+        return self._parts.redactor.text(text)
+
+    def _take_history(self) -> None:
+        self.history = self._parts.store.history(self.session_id)
+        self.stored = list(self.history)
+
+    def _emit(self, event: Event) -> None:
+        self._parts.hub.emit(event)
+
+    def _prompt_parts(self, tool_names: Sequence[str], system_message: str) -> PromptParts:
+        parts = self._parts
+        project = None if parts.skip_context_files else find_project_file(parts.workspace)
+        if project is not None and project.hidden_count:
+            self._emit(
+                Notice(
+                    level="warning",
+                    text=f"{project.path.name} holds {project.hidden_count} invisible characters.",
+                    hint="They are written out as <U+XXXX> for the model. Look at the file.",
+                    kind="project_file",
+                )
+            )
+        return PromptParts(
+            tool_names=tool_names,
+            workspace=parts.workspace,
+            soul=_read(parts.soul_file),
+            system_message=system_message,
+            project=project,
+            platform=parts.platform,
+            now_s=parts.now(),
+        )
+
+    def _redacted(self, message: Message) -> Message:
+        """Return the row as stored. Opaque reasoning blocks are signed and stay as they are."""
+        clean: dict[str, Any] = {
+            key: value if key == "reasoning_details" else self._parts.redactor.value(value)
+            for key, value in message.items()
+        }
+        return cast(Message, clean)
+
+
+def _is_same(given: Sequence[Message], own: Sequence[Message]) -> bool:
+    return len(given) == len(own) and all(
+        a.get("role") == b.get("role") and a.get("content") == b.get("content") for a, b in zip(given, own, strict=True)
+    )
+
+
+def _read(path: Path | None) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace") if path is not None else ""
+    except OSError:
+        return ""

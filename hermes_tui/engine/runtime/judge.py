@@ -1,0 +1,156 @@
+"""From a call's assessment to permission: gate, then a person where the gate says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ...tools.base import Assessment, Tool
+from ..policy.approvals import Approvals
+from ..policy.gate.verdict import Verdict
+from ..types.ids import new_request_id
+from ..types.requests import ApprovalDecision, ApprovalRequest
+from .ports import Gate
+from .results import failure
+from .tool_context import CallContext
+
+_STRICTNESS = ("allow", "ask", "deny", "never")
+_MAX_ROUNDS = 10
+"""Edits and changed files that one call may go through before it is refused."""
+
+REFUSALS: Mapping[str, str] = {
+    "user": "The person refused this call. Do not try to reach the same end by another way; ask or go on without it.",
+    "rule": "The person refused this very action before in this turn. Go on without it.",
+    "timeout": "Nobody answered the approval in time, so this did not run. That is not a refusal by the person.",
+    "interrupt": "The turn was interrupted while this waited for approval. It did not run.",
+    "no_surface": "This needs approval by a person, and nobody is there to ask. It did not run. Find a safer way, or "
+    "say that it needs to be done by hand.",
+}
+"""What the model is told, by who decided."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permission:
+    """Whether a call may run, and with which arguments."""
+
+    args: Mapping[str, Any]
+    refusal: dict[str, Any] | None = None
+    """The call's result when it may not run."""
+    note: str = ""
+    """Something the model must know about what ran."""
+    is_read: bool = False
+    """Whether the call changes nothing."""
+
+
+class Judge:
+    """Decides about calls. Usable from any thread; :meth:`decide` blocks while a person thinks.
+
+    Args:
+        gate: Turns facts into verdicts.
+        approvals: Asks people.
+        deadline_s: Seconds until an unanswered question counts as denied; 0 waits for ever.
+        agent_id: Named in the question when a subagent asks.
+    """
+
+    def __init__(
+        self, gate: Gate, approvals: Approvals, *, deadline_s: Callable[[], float], agent_id: str = ""
+    ) -> None:
+        self._gate = gate
+        self._approvals = approvals
+        self._deadline_s = deadline_s
+        self._agent_id = agent_id
+
+    def decide(self, tool: Tool, args: Mapping[str, Any], context: CallContext) -> Permission:
+        """Assess, judge and, where needed, ask. What a person edited, or what changed meanwhile, is judged again."""
+        note = ""
+        for _ in range(_MAX_ROUNDS):
+            assessment = tool.assess(args, context)
+            verdict = self._verdict(tool, assessment, context)
+            if verdict.verdict == "allow":
+                return Permission(args=args, note=note, is_read=_is_read(assessment))
+            if verdict.verdict != "ask":
+                return Permission(args=args, refusal=_blocked(verdict))
+            decision = self._approvals.request(self._request(tool, assessment, verdict, context), context.cancel)
+            if decision.choice == "deny":
+                return Permission(args=args, refusal=_refused(decision))
+            if decision.choice == "edit":
+                edited = _with_command(args, assessment.command, decision.message)
+                if edited is None:
+                    return Permission(args=args, refusal=_refused(ApprovalDecision(choice="deny")))
+                args = edited
+                note = f"The person changed the command before it ran, to: {decision.message}"
+                continue
+            if decision.choice == "always":
+                self._gate.remember(verdict.always_rules, decision.scope, context_cwd(assessment, context))
+            if not assessment.diff or tool.assess(args, context).diff == assessment.diff:
+                return Permission(args=args, note=note, is_read=_is_read(assessment))
+        return Permission(args=args, refusal=failure("What this call would do kept changing, so it did not run."))
+
+    def _verdict(self, tool: Tool, assessment: Assessment, context: CallContext) -> Verdict:
+        place = {"cwd": context_cwd(assessment, context), "workspace": str(context.workspace)}
+        verdicts = []
+        if assessment.command:
+            verdicts.append(self._gate.judge_command(assessment.command, **place))
+        if assessment.paths:
+            paths = [(use.path, use.kind) for use in assessment.paths]
+            verdicts.append(self._gate.judge_paths(paths, diff=assessment.diff, **place))
+        if not verdicts:
+            if assessment.read_only or self._gate.mode == "off":
+                return Verdict(verdict="allow")
+            return Verdict(verdict="ask", reasons=(f"{tool.name} does not say what it will change",))
+        return max(verdicts, key=lambda verdict: _STRICTNESS.index(verdict.verdict))
+
+    def _request(self, tool: Tool, assessment: Assessment, verdict: Verdict, context: CallContext) -> ApprovalRequest:
+        return ApprovalRequest(
+            request_id=new_request_id(),
+            call_ids=(context.call_id,),
+            tool=tool.name,
+            action=_action(assessment),
+            text=assessment.command or "\n".join(use.path for use in assessment.paths) or tool.name,
+            reasons=verdict.reasons,
+            parts=verdict.parts,
+            touched=verdict.touched,
+            diff=assessment.diff,
+            cwd=context_cwd(assessment, context),
+            agent_id=self._agent_id,
+            always_rules=verdict.always_rules if verdict.always else (),
+            deadline_s=self._deadline_s(),
+        )
+
+
+def context_cwd(assessment: Assessment, context: CallContext) -> str:
+    """Return the folder that a call starts in."""
+    return assessment.cwd or str(context.workspace)
+
+
+def _is_read(assessment: Assessment) -> bool:
+    if assessment.read_only:
+        return True
+    return not assessment.command and bool(assessment.paths) and all(use.kind == "read" for use in assessment.paths)
+
+
+def _action(assessment: Assessment) -> Literal["command", "edit", "read", "tool"]:
+    if assessment.command:
+        return "command"
+    if not assessment.paths:
+        return "tool"
+    return "read" if all(use.kind == "read" for use in assessment.paths) else "edit"
+
+
+def _blocked(verdict: Verdict) -> dict[str, Any]:
+    why = "; ".join(verdict.reasons) or "a rule forbids it"
+    if verdict.verdict == "never":
+        return failure(f"Blocked, and nobody can allow it: {why}. It did not run.", denied_by="rule")
+    return failure(f"Refused by the person's rules: {why}. It did not run.", denied_by="rule")
+
+
+def _refused(decision: ApprovalDecision) -> dict[str, Any]:
+    message = f" They said: {decision.message}" if decision.message else ""
+    return failure(f"{REFUSALS[decision.by]}{message}", denied_by=decision.by)
+
+
+def _with_command(args: Mapping[str, Any], old: str, new: str) -> dict[str, Any] | None:
+    """Return the arguments with the command replaced; None when it is not an argument of its own."""
+    name = next((name for name, value in args.items() if value == old), None)
+    return {**args, name: new} if old and name is not None else None

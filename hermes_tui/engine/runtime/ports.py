@@ -1,0 +1,107 @@
+"""What the runtime needs from the store, the gate and the composition root, as narrow Protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, Protocol, TypeAlias
+
+from ..api import StoredMessage
+from ..policy.gate.verdict import Verdict
+from ..providers.base import Endpoint, ProviderClient
+from ..types.messages import Message
+from ..types.usage import Usage
+
+
+class MessageStore(Protocol):
+    """The part of ``SessionDB`` that a conversation uses. Usable from any thread; raises ``StoreError``."""
+
+    def create(
+        self,
+        title: str | None = None,
+        source: str = "library",
+        cwd: str | None = None,
+        model: str | None = None,
+        parent: str | None = None,
+        *,
+        provider: str | None = None,
+        session_id: str | None = None,
+    ) -> str:
+        """Create a session row and return its id."""
+        ...
+
+    def append(self, session_id: str, message: Message) -> int:
+        """Commit a message and return its row id."""
+        ...
+
+    def history(self, session_id: str) -> list[Message]:
+        """Return the messages the model gets, oldest first."""
+        ...
+
+    def messages(self, session_id: str, before_id: int | None = None, limit: int = 200) -> list[StoredMessage]:
+        """Return up to ``limit`` rows before an id, oldest first."""
+        ...
+
+    def system_prompt(self, session_id: str) -> str:
+        """Return the stored system prompt, or an empty text."""
+        ...
+
+    def set_system_prompt(self, session_id: str, text: str) -> None:
+        """Store the system prompt."""
+        ...
+
+    def add_usage(self, session_id: str, usage: Usage, cost_usd: float | None) -> None:
+        """Add one request's tokens and cost (None when unknown)."""
+        ...
+
+    def usage(self, session_id: str) -> tuple[Usage, float | None]:
+        """Return the session's totals; the cost is None when any part of it is unknown."""
+        ...
+
+    def set_model(self, session_id: str, model: str, provider: str) -> None:
+        """Record the model of later requests."""
+        ...
+
+    def set_auto_title(self, session_id: str, title: str) -> str | None:
+        """Set a title unless the user has set one; returns the one stored, None when it was left alone."""
+        ...
+
+    def rename(self, session_id: str, title: str) -> str:
+        """Set the user's title and return the one stored."""
+        ...
+
+    def undo_last(self, session_id: str) -> str:
+        """Hide the last exchange and return its user text."""
+        ...
+
+
+class Gate(Protocol):
+    """Judges what a call would do. Usable from any thread, never blocks on a person."""
+
+    @property
+    def mode(self) -> str:
+        """The approval mode in force."""
+        ...
+
+    def set_mode(self, mode: str) -> None:
+        """Change the approval mode of this session."""
+        ...
+
+    def judge_command(self, command: str, *, cwd: str, workspace: str) -> Verdict:
+        """Judge shell text."""
+        ...
+
+    def judge_paths(self, paths: Sequence[tuple[str, str]], *, cwd: str, workspace: str, diff: str = "") -> Verdict:
+        """Judge file accesses, each ``(path, "read" | "write" | "delete")``."""
+        ...
+
+    def remember(self, rules: Sequence[str], scope: Literal["project", "everywhere"], cwd: str) -> None:
+        """Store allow rules."""
+        ...
+
+
+Resolve: TypeAlias = Callable[[str], Endpoint]
+"""``provider/model`` -> where and how to reach it. Raises ``ConfigError``."""
+ClientFor: TypeAlias = Callable[[str], ProviderClient]
+"""API mode -> its adapter; may import an SDK on first use."""
+Cost: TypeAlias = Callable[[Endpoint, Usage], float | None]
+"""The price of one request, None when unknown."""

@@ -1,0 +1,136 @@
+"""Stored messages -> the events that showed them live. Pure, so that a resumed session looks as it did."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from ...tools.registry import ToolRegistry
+from ..api import StoredMessage
+from ..types.events import (
+    Event,
+    MessageCommitted,
+    Notice,
+    Outcome,
+    ReasoningDelta,
+    SteerChanged,
+    TextDelta,
+    ToolDrafted,
+    ToolFinished,
+    ToolStarted,
+    TurnInterrupted,
+    TurnStarted,
+)
+from ..types.messages import JsonObject, Message, ToolCall, text_of
+from .steering import detach
+
+LOST_RESULT = json.dumps({"ok": False, "error": "The result was never stored."})
+_DENIED_BY_PERSON_OR_RULE = ("user", "rule", "timeout", "no_surface")
+
+
+def replay(messages: Sequence[StoredMessage], registry: ToolRegistry) -> list[Event]:
+    """Return the events of stored rows, oldest first. Damaged rows are shown as well as they can be.
+
+    Args:
+        messages: Rows of one session in order; may begin or end in the middle of a turn.
+        registry: Describes calls for their cards.
+    """
+    events: list[Event] = []
+    open_calls: dict[str, ToolCall] = {}
+    for stored in messages:
+        message = stored.message
+        if message["role"] != "tool":
+            events.extend(_close(call, registry) for call in open_calls.values())
+            open_calls.clear()
+        match message["role"]:
+            case "user":
+                events.append(TurnStarted(text=text_of(message), at=message.get("created_at", 0.0)))
+            case "assistant":
+                events.extend(_assistant(message))
+                for call in message.get("tool_calls") or ():
+                    open_calls[call["id"]] = call
+                    events.append(_started(call, registry))
+            case "tool":
+                call_or_none = open_calls.pop(message.get("tool_call_id", ""), None)
+                events.extend(_result(message, call_or_none, registry))
+            case _:
+                continue
+        events.append(MessageCommitted(message_id=stored.id, message=message))
+        if message.get("synthetic") and message.get("finish_reason") == "interrupted":
+            events.append(TurnInterrupted(reason="user"))
+    events.extend(_close(call, registry) for call in open_calls.values())
+    return events
+
+
+def _assistant(message: Message) -> list[Event]:
+    events: list[Event] = []
+    if reasoning := message.get("reasoning"):
+        events.append(ReasoningDelta(text=reasoning))
+    is_synthetic = message.get("synthetic", False)
+    text = message.get("partial", "") if is_synthetic else text_of(message)
+    if text:
+        events.append(TextDelta(text=text))
+    events.extend(
+        ToolDrafted(call_id=call["id"], name=call["function"]["name"]) for call in message.get("tool_calls") or ()
+    )
+    if is_synthetic and message.get("finish_reason") == "error":
+        events.append(Notice(level="error", text=text_of(message).strip("[]"), kind="stored"))
+    return events
+
+
+def _started(call: ToolCall, registry: ToolRegistry) -> ToolStarted:
+    name, args = call["function"]["name"], _object(call["function"]["arguments"])
+    return ToolStarted(call_id=call["id"], name=name, args=args, display=_describe(registry, name, args, None))
+
+
+def _result(message: Message, call: ToolCall | None, registry: ToolRegistry) -> list[Event]:
+    text = text_of(message)
+    payload = _object(text)
+    name = message.get("tool_name") or (call["function"]["name"] if call else "")
+    args = _object(call["function"]["arguments"]) if call else {}
+    finished = ToolFinished(
+        call_id=message.get("tool_call_id", ""),
+        name=name,
+        outcome=_outcome(message, payload),
+        result=text,
+        display=_describe(registry, name, args, payload),
+    )
+    addition = detach(text, message.get("api_content", ""))
+    return [finished, SteerChanged(text=addition, state="delivered")] if addition else [finished]
+
+
+def _outcome(message: Message, payload: JsonObject) -> Outcome:
+    if message.get("synthetic"):
+        return "interrupted"
+    if payload.get("ok", True):
+        return "ok"
+    if payload.get("denied_by") in _DENIED_BY_PERSON_OR_RULE:
+        return "denied"
+    return "timeout" if payload.get("timed_out") else "error"
+
+
+def _close(call: ToolCall, registry: ToolRegistry) -> ToolFinished:
+    """Finish a call whose result was never stored (a crash, a damaged database)."""
+    name, args = call["function"]["name"], _object(call["function"]["arguments"])
+    return ToolFinished(
+        call_id=call["id"],
+        name=name,
+        outcome="interrupted",
+        result=LOST_RESULT,
+        display=_describe(registry, name, args, _object(LOST_RESULT)),
+    )
+
+
+def _describe(registry: ToolRegistry, name: str, args: JsonObject, payload: JsonObject | None) -> JsonObject:
+    try:
+        return registry.describe(name, args, payload)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        return {"kind": "generic", "verb": name, "target": ""}
+
+
+def _object(text: str) -> JsonObject:
+    try:
+        value = json.loads(text)
+    except (ValueError, TypeError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,205 @@
+"""One conversation as a front end sees it: ``api.AgentSession`` over an agent and its stored rows."""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ...tools.registry import ToolRegistry
+from ..api import EventSink, SessionState, StoredMessage
+from ..types.errors import HermesError
+from ..types.events import (
+    Event,
+    FallbackUsed,
+    ModelChanged,
+    SessionOpened,
+    SessionTitled,
+    TurnFinished,
+    TurnStarted,
+    UsageUpdated,
+)
+from ..types.messages import JsonObject
+from ..types.requests import ApprovalDecision, ClarifyAnswer
+from .agent import Agent
+from .ports import Gate, MessageStore
+from .replay import replay
+
+_FOLLOWED = frozenset({UsageUpdated, TurnStarted, TurnFinished, SessionTitled, ModelChanged, FallbackUsed})
+
+
+class LiveSession:
+    """An open conversation. Implements :class:`~hermes_tui.engine.api.AgentSession`.
+
+    Args:
+        agent: Runs the turns.
+        store: Holds the rows.
+        registry: Describes calls for their cards.
+        gate: Its approval mode is this session's.
+        state: What is known when it opens: title, cwd, branch, model.
+        resumed: Whether it has a past.
+        on_close: Called once at the end (release of the session's claim).
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        store: MessageStore,
+        registry: ToolRegistry,
+        gate: Gate,
+        state: SessionState,
+        *,
+        resumed: bool = False,
+        on_close: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._agent = agent
+        self._store = store
+        self._registry = registry
+        self._gate = gate
+        self._state = state
+        self._resumed = resumed
+        self._on_close = on_close
+        self._has_announced = False
+        self._lock = threading.Lock()
+        agent.hub.subscribe(self._follow)
+
+    @property
+    def state(self) -> SessionState:
+        """The present state. Any thread, never blocks."""
+        return replace(self._state, session_id=self._agent.session_id, approval_mode=self._gate.mode)
+
+    def subscribe(self, sink: EventSink) -> Callable[[], None]:
+        """Send every later event to ``sink``, which also counts as somebody who answers approvals.
+
+        The first subscriber is told that the session is open.
+        """
+        stop = self._agent.hub.subscribe(sink)
+        detach = self._agent.approvals.attach_surface()
+        with self._lock:
+            is_first, self._has_announced = not self._has_announced, True
+        if is_first:
+            self._announce()
+
+        def unsubscribe() -> None:
+            stop()
+            detach()
+
+        return unsubscribe
+
+    def listen(self, sink: EventSink) -> Callable[[], None]:
+        """Send every later event to ``sink``, which cannot answer anything (a log)."""
+        return self._agent.hub.subscribe(sink)
+
+    def run_turn(self, text: str, images: Sequence[str] = ()) -> Mapping[str, Any]:
+        """Run one turn on the calling thread and return the library's result keys."""
+        return self._agent.run_conversation(_content(text, images) if images else text)
+
+    def interrupt(self, reason: str = "user") -> None:
+        """Stop the running turn. Any thread, returns at once."""
+        self._agent.interrupt(reason)
+
+    def steer(self, text: str) -> None:
+        """Add text to the running turn. Any thread, returns at once."""
+        self._agent.steer(text)
+
+    def answer_approval(self, request_id: str, decision: ApprovalDecision) -> bool:
+        """Answer a waiting approval; False when it was answered already. Any thread, returns at once."""
+        return self._agent.approvals.resolve(request_id, decision)
+
+    def answer_clarify(self, request_id: str, answer: ClarifyAnswer) -> bool:
+        """Answer a waiting question; False when it was answered already. Any thread, returns at once."""
+        return self._agent.approvals.answer(request_id, answer)
+
+    def history(self, before_id: int | None = None, limit: int = 200) -> list[StoredMessage]:
+        """Return up to ``limit`` messages before ``before_id`` (the newest when None), oldest first."""
+        return self._store.messages(self._agent.session_id, before_id, limit)
+
+    def replay(self, messages: Sequence[StoredMessage]) -> list[Event]:
+        """Turn stored messages into the events that showed them live. Pure."""
+        return replay(messages, self._registry)
+
+    def set_model(self, model: str) -> None:
+        """Send later requests to ``provider/model``."""
+        self._agent.set_model(model)
+
+    def set_approval_mode(self, mode: str) -> None:
+        """Change the approval mode for this session."""
+        self._gate.set_mode(mode)
+
+    def rename(self, title: str) -> str:
+        """Set the title and return the one stored (numbered when taken)."""
+        stored = self._store.rename(self._agent.session_id, title)
+        self._agent.hub.emit(SessionTitled(title=stored))
+        return stored
+
+    def undo(self) -> str:
+        """Take back the last exchange and return its user text."""
+        if self._agent.is_running:
+            raise HermesError("A turn is running.", hint="Interrupt it first, then undo.")
+        return self._agent.conversation.undo()
+
+    def close(self) -> None:
+        """End the session's processes and flush its rows."""
+        self._agent.close()
+        self._on_close()
+
+    def _announce(self) -> None:
+        conversation = self._agent.conversation
+        state = self._state
+        self._agent.hub.emit(
+            SessionOpened(
+                title=state.title,
+                resumed=self._resumed,
+                message_count=len(conversation.history),
+                context_tokens=conversation.estimate(0),
+                model=state.model,
+                provider=state.provider,
+                cwd=state.cwd,
+            )
+        )
+
+    def _follow(self, event: Event) -> None:
+        """Keep the snapshot up to date; called on the emitting thread, for every streamed token too."""
+        if type(event) not in _FOLLOWED:
+            return
+        match event:
+            case UsageUpdated():
+                self._state = replace(
+                    self._state,
+                    cost_usd=event.cost_usd,
+                    context_tokens=event.context_tokens,
+                    context_window=event.context_window,
+                )
+            case TurnStarted():
+                self._state = replace(self._state, running=True)
+            case TurnFinished():
+                self._state = replace(self._state, running=False)
+            case SessionTitled():
+                self._state = replace(self._state, title=event.title)
+            case ModelChanged():
+                self._state = replace(
+                    self._state, model=event.model, provider=event.provider, context_window=event.context_window
+                )
+            case FallbackUsed():
+                self._state = replace(self._state, model=event.model, provider=event.provider)
+            case _:
+                pass
+
+
+def _content(text: str, images: Sequence[str]) -> list[JsonObject]:
+    """Return content parts: the text, then each image as a data URL."""
+    parts: list[JsonObject] = [{"type": "text", "text": text}]
+    for path in images:
+        kind = mimetypes.guess_type(path)[0] or ""
+        if not kind.startswith("image/"):
+            raise HermesError(f"{path} is not an image.", hint="PNG, JPEG, GIF and WebP work.")
+        try:
+            encoded = base64.b64encode(Path(path).read_bytes()).decode("ascii")
+        except OSError as error:
+            raise HermesError(f"{path} cannot be read: {error.strerror}.", hint="Check the path.") from error
+        parts.append({"type": "image_url", "image_url": {"url": f"data:{kind};base64,{encoded}"}})
+    return parts

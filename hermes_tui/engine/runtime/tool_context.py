@@ -1,0 +1,138 @@
+"""What a handler gets: its call's view of the session, the environment and the people. Implements ``tools.ports``."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from ..policy.approvals import Approvals
+from ..types.events import Event, TodosChanged, ToolOutput
+from ..types.ids import new_request_id
+from ..types.requests import ClarifyRequest
+from .interrupt import CancelToken
+
+log = logging.getLogger(__name__)
+
+StateT = TypeVar("StateT")
+
+
+class SessionObjects:
+    """Objects that tools keep for the length of a session. Usable from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._objects: dict[str, Any] = {}
+
+    def get(self, key: str, factory: Callable[[], StateT]) -> StateT:
+        """Return the object under ``key``, made by ``factory`` the first time."""
+        with self._lock:
+            if key not in self._objects:
+                self._objects[key] = factory()
+            return cast(StateT, self._objects[key])
+
+    def close(self) -> None:
+        """Close and forget every object that can be closed."""
+        with self._lock:
+            objects, self._objects = list(self._objects.values()), {}
+        for item in objects:
+            if callable(close := getattr(item, "close", None)):
+                try:
+                    close()
+                except Exception:
+                    log.exception("a tool's session object could not be closed")
+
+
+def scrub_env(env: Mapping[str, str], key_names: Collection[str], secrets: Collection[str] = ()) -> dict[str, str]:
+    """Return an environment for child processes without provider keys, whatever variable holds them."""
+    hidden = {secret for secret in secrets if secret}
+    return {name: value for name, value in env.items() if name not in key_names and value not in hidden}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextParts:
+    """What all calls of a session share."""
+
+    session_id: str
+    workspace: Path
+    env: Mapping[str, str]
+    spill_dir: Path
+    state: SessionObjects
+    timeout_s: float
+    emit: Callable[[Event], None]
+    approvals: Approvals
+    agent_id: str = ""
+
+
+class CallContext:
+    """The context of one call.
+
+    Args:
+        parts: What is the same for every call.
+        call_id: Id of the call.
+        cancel: The call's own token.
+    """
+
+    def __init__(self, parts: ContextParts, call_id: str, cancel: CancelToken) -> None:
+        self._parts = parts
+        self._is_open = True
+        self.call_id = call_id
+        self.cancel = cancel
+
+    @property
+    def session_id(self) -> str:
+        """Id of the session."""
+        return self._parts.session_id
+
+    @property
+    def workspace(self) -> Path:
+        """The folder the session works in."""
+        return self._parts.workspace
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """Environment for child processes, without provider keys."""
+        return self._parts.env
+
+    @property
+    def spill_dir(self) -> Path:
+        """Private folder for full logs of long output; made when first asked for."""
+        self._parts.spill_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return self._parts.spill_dir
+
+    @property
+    def state(self) -> SessionObjects:
+        """Objects that live as long as the session."""
+        return self._parts.state
+
+    @property
+    def timeout_s(self) -> float:
+        """Default time limit of the call."""
+        return self._parts.timeout_s
+
+    def emit_output(self, text: str) -> None:
+        """Show live output in the call's card; nothing once the call has its result."""
+        if self._is_open and text:
+            self._parts.emit(ToolOutput(call_id=self.call_id, text=text))
+
+    def ask(self, question: str, choices: Sequence[str]) -> str:
+        """Ask the person; blocks; empty when declined or nobody is there."""
+        request = ClarifyRequest(
+            request_id=new_request_id(),
+            call_id=self.call_id,
+            question=question,
+            choices=tuple(choices),
+            agent_id=self._parts.agent_id,
+        )
+        return self._parts.approvals.ask(request, self.cancel).text
+
+    def publish_todos(self, items: Sequence[Mapping[str, str]]) -> None:
+        """Show the todo list in the side panel."""
+        self._parts.emit(TodosChanged(items=tuple(dict(item) for item in items)))
+
+    def close(self) -> None:
+        """Mute the call: an abandoned handler may still run, but is not heard any more."""
+        self._is_open = False
