@@ -19,7 +19,7 @@ from .settings import Settings
 from .toml_file import line_of, parse, read_text
 
 ENV_PREFIX = "HERMES_TUI_"
-_NOT_SETTINGS = {"HERMES_TUI_HOME"}
+_NOT_SETTINGS = {"HERMES_TUI_HOME", "HERMES_TUI_API_KEY"}
 _MOVED = {("keys",): ("ui", "keys")}
 """Tables that people write at the top although the field is elsewhere."""
 
