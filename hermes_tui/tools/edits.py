@@ -1,0 +1,136 @@
+"""An edit of one file, planned first (for the approval's diff) and then carried out if nothing changed meanwhile."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from .atomic import make_parents, write_atomic
+from .base import Assessment, PathUse, Result, ToolFailure
+from .diffs import Diff
+from .paths import Seen, assessed, kind_of, real_path, show_relative, status_of
+from .ports import ToolContext
+from .readtable import read_table
+from .session import shell_of
+from .syntax import syntax_note
+from .textfile import TextFile, digest, load, stamp_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """What a file will become."""
+
+    raw: str
+    """The path as the model wrote it."""
+    real: Path
+    shown: str
+    """The path for people: relative to the workspace when inside."""
+    before: TextFile | None
+    """None for a new file."""
+    text: str | None
+    """The new text; None to delete the file."""
+    content: bytes
+    diff: Diff
+    notes: tuple[str, ...] = ()
+
+
+def load_target(context: ToolContext, raw: str) -> tuple[Path, TextFile | None]:
+    """Return where a path leads and the text file there, if any.
+
+    Raises:
+        ToolFailure: It is no text file, or changed since it was read or assessed.
+    """
+    real = real_path(context, raw)
+    status = status_of(real, raw)
+    if status is None:
+        return real, None
+    if not stat.S_ISREG(status.st_mode):
+        raise ToolFailure(f"{raw} is {kind_of(status.st_mode)}, not a regular file.")
+    before = load(real, raw)
+    seen = assessed(context).recall(context.call_id, raw)
+    if seen is not None and seen.digest is not None and seen.digest != before.stamp.digest:
+        raise ToolFailure(f"{raw} changed after its diff was shown. Nothing was written: try again.", stale=True)
+    read_table(context).check_fresh(str(real), raw, before.stamp)
+    return real, before
+
+
+def carry_out(context: ToolContext, edit: Edit) -> Result:
+    """Write an edit to disk and describe it.
+
+    Raises:
+        ToolFailure: It cannot be written, or the file changed meanwhile.
+    """
+    if edit.text is None:
+        _check_unchanged(edit)
+        edit.real.unlink()
+        return {"ok": True, "path": edit.shown, "deleted": True, **_diff_keys(edit)}
+    made = [] if edit.before is not None else make_parents(edit.real, edit.raw)
+    try:
+        write_atomic(
+            edit.real,
+            edit.raw,
+            edit.content,
+            exists=edit.before is not None,
+            check=lambda: _check_unchanged(edit),
+        )
+    except BaseException:
+        for folder in reversed(made):
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+    read_table(context).note(str(edit.real), stamp_of(edit.real.stat(), edit.content))
+    result: Result = {"ok": True, "path": edit.shown, **_diff_keys(edit)}
+    notes = [*edit.notes, syntax_note(edit.real.name, edit.before.text if edit.before else None, edit.text)]
+    if made:
+        notes.insert(0, f"Made the folder {show_relative(context, made[-1])}.")
+    if any(notes):
+        result["note"] = " ".join(note for note in notes if note)
+    return result
+
+
+def preview(context: ToolContext, raws: list[str], plan: Callable[[], list[Edit]]) -> Assessment:
+    """Assess edits: their paths, their diff, and a memory of what was seen, for the moment they are carried out."""
+    paths = tuple(PathUse(raw, "write") for raw in raws)
+    cwd = shell_of(context).cwd
+    try:
+        edits = plan()
+    except ToolFailure:
+        for raw in raws:
+            with suppress(ToolFailure):
+                assessed(context).remember(context.call_id, raw, Seen(str(real_path(context, raw))))
+        return Assessment(paths=paths, cwd=cwd)
+    for edit in edits:
+        seen = Seen(str(edit.real), edit.before.stamp.digest if edit.before else "")
+        assessed(context).remember(context.call_id, edit.raw, seen)
+    kinds = {edit.raw: edit for edit in edits}
+    paths = tuple(PathUse(raw, "delete" if raw in kinds and kinds[raw].text is None else "write") for raw in raws)
+    return Assessment(paths=paths, cwd=cwd, diff="".join(edit.diff.text for edit in edits))
+
+
+def _diff_keys(edit: Edit) -> Result:
+    return {"diff": edit.diff.text, "added": edit.diff.added, "removed": edit.diff.removed}
+
+
+def _check_unchanged(edit: Edit) -> None:
+    """Compare the file with what the edit was made from, as late as can be.
+
+    Raises:
+        ToolFailure: It is another one now.
+    """
+    changed = ToolFailure(f"{edit.raw} changed while it was edited. Nothing was written: read it again.", stale=True)
+    try:
+        status = edit.real.stat()
+    except FileNotFoundError:
+        if edit.before is None:
+            return
+        raise changed from None
+    if edit.before is None:
+        raise changed
+    before = edit.before.stamp
+    if (status.st_mtime_ns, status.st_size, status.st_ino) == (before.mtime_ns, before.size, before.inode):
+        return
+    if status.st_size != before.size or digest(edit.real.read_bytes()) != before.digest:
+        raise changed

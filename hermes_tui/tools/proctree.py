@@ -1,0 +1,112 @@
+"""End what a shell call started, and nothing else.
+
+A shell leads a session of its own. On Linux its members are read from ``/proc``, so that jobs of earlier calls can be
+spared; elsewhere the whole process group goes.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+_PROC = Path("/proc")
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A live process of a session."""
+
+    pid: int
+    started: int
+    """Clock ticks since boot."""
+
+
+def now_ticks() -> int:
+    """The present in the unit of :attr:`Member.started`."""
+    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    return int(time.clock_gettime(clock) * _TICKS_PER_S)
+
+
+def has_process_table() -> bool:
+    """True where ``/proc`` tells sessions and start times."""
+    return (_PROC / "self" / "stat").exists()
+
+
+def session_members(sid: int) -> list[Member]:
+    """Return the live processes of a session, zombies left out."""
+    members = []
+    for name in os.listdir(_PROC):  # noqa: PTH208 - one call for some hundred names
+        if not name.isdigit():
+            continue
+        try:
+            stat = (_PROC / name / "stat").read_bytes()
+        except OSError:
+            continue
+        fields = stat[stat.rindex(b")") + 2 :].split()
+        if int(fields[3]) == sid and fields[0] not in b"ZX":
+            members.append(Member(int(name), int(fields[19])))
+    return members
+
+
+def end_session(sid: int, *, since: int, grace_s: float) -> None:
+    """Ask, then force, a session's processes that started at or after ``since`` (and its leader) to end. Blocks.
+
+    Args:
+        sid: The session; its leader must be a child that is not reaped yet, or already gone.
+        since: Clock ticks; 0 ends all.
+        grace_s: How long SIGTERM may take before SIGKILL.
+    """
+    if not has_process_table():
+        _end_group(sid, grace_s)
+        return
+    for signum, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 1.0)):
+        deadline = time.monotonic() + patience_s
+        signalled: set[int] = set()
+        while True:
+            members = session_members(sid)
+            doomed = [member for member in members if member.started >= since or member.pid == sid]
+            doomed.sort(key=lambda member: member.pid != sid)  # the shell first, so that it starts nothing more
+            if not doomed:
+                return
+            fresh = [member.pid for member in doomed if member.pid not in signalled]
+            for pid in fresh:
+                _signal(pid, signum)
+            signalled.update(fresh)
+            if time.monotonic() >= deadline:
+                break
+            _pause()
+
+
+def end_members(sid: int, spared: list[Member]) -> None:
+    """End jobs that were spared earlier, with all that they started. A recycled process id is left alone."""
+    alive = {(member.pid, member.started) for member in session_members(sid)} if has_process_table() else set()
+    if any((member.pid, member.started) in alive for member in spared):
+        end_session(sid, since=0, grace_s=0.1)
+
+
+def _end_group(pgid: int, grace_s: float) -> None:
+    for signum, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 1.0)):
+        deadline = time.monotonic() + patience_s
+        try:
+            os.killpg(pgid, signum)
+            while time.monotonic() < deadline:
+                os.killpg(pgid, 0)
+                _pause()
+        except (ProcessLookupError, PermissionError):
+            return
+
+
+def _signal(pid: int, signum: int) -> None:
+    try:
+        os.kill(pid, signum)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def _pause() -> None:
+    Event().wait(0.005)

@@ -1,0 +1,115 @@
+"""A plain tool context for tests: real folders, a cancel token that tests pull, everything emitted is kept."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+class PlainCancel:
+    """A cancel token that a test cancels itself."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self._hooks: list[Callable[[], None]] = []
+        self._lock = threading.Lock()
+        self.reason = ""
+
+    @property
+    def cancelled(self) -> bool:
+        return self._event.is_set()
+
+    def cancel(self, reason: str = "user") -> None:
+        with self._lock:
+            self.reason = reason
+            self._event.set()
+            hooks, self._hooks = self._hooks, []
+        for hook in hooks:
+            hook()
+
+    def on_cancel(self, hook: Callable[[], None]) -> Callable[[], None]:
+        with self._lock:
+            if not self._event.is_set():
+                self._hooks.append(hook)
+                return lambda: self._remove(hook)
+        hook()
+        return lambda: None
+
+    def _remove(self, hook: Callable[[], None]) -> None:
+        with self._lock:
+            if hook in self._hooks:
+                self._hooks.remove(hook)
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        return self._event.wait(timeout_s)
+
+
+class PlainState:
+    """Session objects in a dict; ``close`` closes them."""
+
+    def __init__(self) -> None:
+        self._items: dict[str, Any] = {}
+        self._lock = threading.RLock()
+
+    def get(self, key: str, factory: Callable[[], Any]) -> Any:
+        with self._lock:
+            if key not in self._items:
+                self._items[key] = factory()
+            return self._items[key]
+
+    def close(self) -> None:
+        with self._lock:
+            items, self._items = list(self._items.values()), {}
+        for item in items:
+            if hasattr(item, "close"):
+                item.close()
+
+
+@dataclass
+class PlainContext:
+    """What a handler gets. ``with plain_context(tmp_path) as context`` closes it."""
+
+    workspace: Path
+    spill_dir: Path
+    env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    call_id: str = "call_1"
+    session_id: str = "session_1"
+    timeout_s: float = 30.0
+    cancel: PlainCancel = field(default_factory=PlainCancel)
+    state: PlainState = field(default_factory=PlainState)
+    answer: str = ""
+    """What ``ask`` returns."""
+    asked: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    published: list[list[dict[str, str]]] = field(default_factory=list)
+    emitted: list[str] = field(default_factory=list)
+    on_output: Callable[[str], None] = lambda text: None
+
+    def emit_output(self, text: str) -> None:
+        self.emitted.append(text)
+        self.on_output(text)
+
+    def ask(self, question: str, choices: Sequence[str]) -> str:
+        self.asked.append((question, tuple(choices)))
+        return self.answer
+
+    def publish_todos(self, items: Sequence[Mapping[str, str]]) -> None:
+        self.published.append([dict(item) for item in items])
+
+
+@contextmanager
+def plain_context(tmp_path: Path, **changes: Any) -> Iterator[PlainContext]:
+    """A context whose workspace is ``tmp_path/work``; closed at the end."""
+    workspace = tmp_path / "work"
+    spill_dir = tmp_path / "spill"
+    workspace.mkdir(exist_ok=True)
+    spill_dir.mkdir(exist_ok=True, mode=0o700)
+    context = PlainContext(workspace=workspace, spill_dir=spill_dir, **changes)
+    try:
+        yield context
+    finally:
+        context.state.close()
