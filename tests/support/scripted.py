@@ -124,12 +124,10 @@ class MemoryStore:
 
     def create(
         self,
-        title: str | None = None,
+        *,
         source: str = "library",
         cwd: str | None = None,
         model: str | None = None,
-        parent: str | None = None,
-        *,
         provider: str | None = None,
         session_id: str | None = None,
     ) -> str:
@@ -146,8 +144,8 @@ class MemoryStore:
         self._next_id += 1
         return stored.id
 
-    def history(self, session_id: str) -> list[Message]:
-        return [row.message for row in self.rows[session_id]]
+    def history(self, session_id: str) -> list[StoredMessage]:
+        return list(self.rows[session_id])
 
     def messages(self, session_id: str, before_id: int | None = None, limit: int = 200) -> list[StoredMessage]:
         rows = [row for row in self.rows.get(session_id, []) if before_id is None or row.id < before_id]
@@ -169,7 +167,7 @@ class MemoryStore:
     def set_model(self, session_id: str, model: str, provider: str) -> None:
         self.created.append({"id": session_id, "model": model, "provider": provider})
 
-    def set_auto_title(self, session_id: str, title: str) -> str | None:
+    def set_auto_title(self, session_id: str, title: str) -> str:
         self.titles[session_id] = title
         return title
 
@@ -232,7 +230,7 @@ class Bench:
 
     def rows(self) -> list[Message]:
         """The stored rows."""
-        return self.store.history(self.agent.session_id)
+        return [row.message for row in self.store.history(self.agent.session_id)]
 
     def roles(self) -> list[str]:
         """Roles of the stored rows."""

@@ -39,6 +39,8 @@ from .tool_context import ContextParts, SessionObjects, scrub_env
 log = logging.getLogger(__name__)
 
 MAX_TITLE_ATTEMPTS = 3
+INTERACTIVE_PLATFORMS = frozenset({"tui"})
+"""Surfaces with a person in front of them; elsewhere approvals are denied unless a callback answers."""
 _CLOSE_WAIT_S = 1.0
 
 
@@ -123,6 +125,11 @@ class Agent:
     def session_id(self) -> str:
         """Id of the session."""
         return self.conversation.session_id
+
+    @property
+    def is_interactive(self) -> bool:
+        """Whether its surface shows events to a person who can answer."""
+        return self._options.platform in INTERACTIVE_PLATFORMS
 
     @property
     def is_running(self) -> bool:

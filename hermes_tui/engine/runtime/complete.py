@@ -92,8 +92,7 @@ class Completer:
     def _joined(self, messages: Sequence[ApiMessage], tools: Sequence[JsonObject], first: Answer) -> Completion:
         """Continue an answer that hit the output limit; the pieces become one text without a seam."""
         whole = first
-        for _ in range(MAX_CONTINUATIONS):
-            self._asker.note("The answer hit the output limit; continuing it.", kind="repair")
+        for count in range(1, MAX_CONTINUATIONS + 1):
             so_far: ApiMessage = {"role": "assistant", "content": whole.text.rstrip()}
             answer = self._ask_on(with_nudge([*messages, so_far], GO_ON), tools, before=whole)
             whole = replace(
@@ -103,6 +102,7 @@ class Completer:
                 details=first.details,
             )
             if answer.finish_reason != "length":
+                self._asker.note(f"The answer hit the output limit and was continued ({count}).", kind="repair")
                 return Completion(answer=whole)
             if answer.calls or not answer.text:
                 break

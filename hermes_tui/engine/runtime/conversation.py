@@ -159,7 +159,7 @@ class Conversation:
         return self._parts.redactor.text(text)
 
     def _take_history(self) -> None:
-        self.history = self._parts.store.history(self.session_id)
+        self.history = [row.message for row in self._parts.store.history(self.session_id)]
         self.stored = list(self.history)
 
     def _emit(self, event: Event) -> None:

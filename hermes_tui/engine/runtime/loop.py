@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from ..context.tokens import text_tokens, tool_tokens
 from ..policy.budget import IterationBudget, SpendLimits
 from ..policy.guardrails import Guardrails
 from ..providers.base import Endpoint
-from ..types.errors import HermesError, Interrupted, StoreError
+from ..types.errors import AuthError, ConfigError, HermesError, Interrupted, ProviderError, StoreError
 from ..types.events import (
     Event,
     Notice,
@@ -38,6 +38,13 @@ from .steering import Steering, attach
 
 INTERRUPTED_ROW = "[interrupted]"
 FAILED_ROW = "[The turn ended here with an error: {message}]"
+ERROR_KINDS: Mapping[type[HermesError], str] = {
+    AuthError: "auth",
+    ProviderError: "provider",
+    ConfigError: "config",
+    StoreError: "store",
+}
+"""``Notice.kind`` of what ended a turn, first match wins."""
 SUM_UP = (
     "The budget of this turn is used up. Do not call tools. Say what was done, what was found, and what is left to do."
 )
@@ -246,7 +253,7 @@ class Turn:
 
     def _fail(self, error: HermesError) -> None:
         self._tally.errors.append(str(error))
-        kind = "store" if isinstance(error, StoreError) else type(error).__name__
+        kind = next((kind for group, kind in ERROR_KINDS.items() if isinstance(error, group)), "error")
         self._parts.emit(Notice(level="error", text=error.message, hint=error.hint, kind=kind))
         if not isinstance(error, StoreError):
             self._commit_end(FAILED_ROW.format(message=error.message), "error")

@@ -17,12 +17,10 @@ class MessageStore(Protocol):
 
     def create(
         self,
-        title: str | None = None,
+        *,
         source: str = "library",
         cwd: str | None = None,
         model: str | None = None,
-        parent: str | None = None,
-        *,
         provider: str | None = None,
         session_id: str | None = None,
     ) -> str:
@@ -33,8 +31,8 @@ class MessageStore(Protocol):
         """Commit a message and return its row id."""
         ...
 
-    def history(self, session_id: str) -> list[Message]:
-        """Return the messages the model gets, oldest first."""
+    def history(self, session_id: str) -> list[StoredMessage]:
+        """Return the rows the model gets, oldest first."""
         ...
 
     def messages(self, session_id: str, before_id: int | None = None, limit: int = 200) -> list[StoredMessage]:
@@ -61,8 +59,8 @@ class MessageStore(Protocol):
         """Record the model of later requests."""
         ...
 
-    def set_auto_title(self, session_id: str, title: str) -> str | None:
-        """Set a title unless the user has set one; returns the one stored, None when it was left alone."""
+    def set_auto_title(self, session_id: str, title: str) -> str:
+        """Set a title unless the user has set one; returns the one stored."""
         ...
 
     def rename(self, session_id: str, title: str) -> str:

@@ -14,10 +14,12 @@ from ..types.events import (
     Outcome,
     ReasoningDelta,
     SteerChanged,
+    StepStarted,
     TextDelta,
     ToolDrafted,
     ToolFinished,
     ToolStarted,
+    TurnFinished,
     TurnInterrupted,
     TurnStarted,
 )
@@ -37,6 +39,7 @@ def replay(messages: Sequence[StoredMessage], registry: ToolRegistry) -> list[Ev
     """
     events: list[Event] = []
     open_calls: dict[str, ToolCall] = {}
+    step, end = 0, ""
     for stored in messages:
         message = stored.message
         if message["role"] != "tool":
@@ -44,8 +47,13 @@ def replay(messages: Sequence[StoredMessage], registry: ToolRegistry) -> list[Ev
             open_calls.clear()
         match message["role"]:
             case "user":
+                if step:
+                    events.append(_finished(end))
+                step, end = 0, ""
                 events.append(TurnStarted(text=text_of(message), at=message.get("created_at", 0.0)))
             case "assistant":
+                step, end = step + 1, message.get("finish_reason", "")
+                events.append(StepStarted(step=step))
                 events.extend(_assistant(message))
                 for call in message.get("tool_calls") or ():
                     open_calls[call["id"]] = call
@@ -59,7 +67,14 @@ def replay(messages: Sequence[StoredMessage], registry: ToolRegistry) -> list[Ev
         if message.get("synthetic") and message.get("finish_reason") == "interrupted":
             events.append(TurnInterrupted(reason="user"))
     events.extend(_close(call, registry) for call in open_calls.values())
+    if step:
+        events.append(_finished(end))
     return events
+
+
+def _finished(finish_reason: str) -> TurnFinished:
+    exit_reason = finish_reason if finish_reason in ("interrupted", "error") else "done"
+    return TurnFinished(exit_reason=exit_reason, duration_s=0.0, result={})
 
 
 def _assistant(message: Message) -> list[Event]:

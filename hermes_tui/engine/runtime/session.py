@@ -73,12 +73,12 @@ class LiveSession:
         return replace(self._state, session_id=self._agent.session_id, approval_mode=self._gate.mode)
 
     def subscribe(self, sink: EventSink) -> Callable[[], None]:
-        """Send every later event to ``sink``, which also counts as somebody who answers approvals.
+        """Send every later event to ``sink``. The first subscriber is told that the session is open.
 
-        The first subscriber is told that the session is open.
+        On a screen the subscriber also counts as somebody who answers approvals; without one they are denied.
         """
         stop = self._agent.hub.subscribe(sink)
-        detach = self._agent.approvals.attach_surface()
+        detach = self._agent.approvals.attach_surface() if self._agent.is_interactive else lambda: None
         with self._lock:
             is_first, self._has_announced = not self._has_announced, True
         if is_first:
@@ -89,10 +89,6 @@ class LiveSession:
             detach()
 
         return unsubscribe
-
-    def listen(self, sink: EventSink) -> Callable[[], None]:
-        """Send every later event to ``sink``, which cannot answer anything (a log)."""
-        return self._agent.hub.subscribe(sink)
 
     def run_turn(self, text: str, images: Sequence[str] = ()) -> Mapping[str, Any]:
         """Run one turn on the calling thread and return the library's result keys."""
