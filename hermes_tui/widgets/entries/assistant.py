@@ -1,0 +1,101 @@
+"""What the model said, in Markdown, while it is said and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from typing_extensions import override
+
+from ..rendering.blocks import BlockCutter
+from ..rendering.rows import Frame
+from ..rendering.units import Unit
+from ..rendering.wrapping import estimate_cells
+from .base import Entry
+
+
+class AssistantEntry(Entry):
+    """An answer. Text may arrive in any pieces; what is drawn depends on the text alone.
+
+    Args:
+        text: The whole text of a stored answer, or nothing.
+        message_id: The stored message, if known.
+    """
+
+    __slots__ = ("_cutter", "_finished", "_parts", "_pending")
+
+    KIND: ClassVar[str] = "assistant"
+
+    def __init__(self, text: str = "", message_id: int | None = None) -> None:
+        super().__init__(message_id)
+        self._parts = [text] if text else []
+        self._pending: list[str] = []
+        self._cutter: BlockCutter | None = None
+        self._finished = bool(text)
+
+    def append(self, piece: str) -> None:
+        """Take more text."""
+        self._parts.append(piece)
+        self._pending.append(piece)
+        self._finished = False
+        if self._shape is not None:
+            lines, cells = self._shape
+            self._shape = lines + piece.count("\n"), cells + estimate_cells(piece)
+
+    def finish(self, text: str | None) -> None:
+        """End the answer.
+
+        Args:
+            text: The whole text where it differs from what arrived; None keeps that.
+        """
+        if text is not None and text != self.source():
+            self._parts, self._cutter, self._body, self._shape = [text], None, None, None
+        self._finished = True
+
+    @override
+    def source(self) -> str:
+        if len(self._parts) > 1:
+            self._parts = ["".join(self._parts)]
+        return self._parts[0] if self._parts else ""
+
+    @property
+    @override
+    def is_live(self) -> bool:
+        return not self._finished
+
+    @override
+    def make_units(self, frame: Frame) -> Sequence[Unit]:
+        if self._cutter is None:
+            self._cutter = BlockCutter()
+            self._pending = [self.source().strip("\n") if self._finished else self.source()]
+        self._catch_up()
+        return self._cutter.units
+
+    def _catch_up(self) -> None:
+        """Cut what arrived since the last look; nothing is cut while nobody looks."""
+        cutter = self._cutter
+        assert cutter is not None
+        if self._pending:
+            cutter.feed("".join(self._pending))
+            self._pending = []
+        if self._finished:
+            cutter.finish()
+
+    @override
+    def stable_units(self) -> int:
+        return self._cutter.closed if self._cutter is not None else 0
+
+    @override
+    def refresh(self, frame: Frame) -> None:
+        if self._body is None:
+            return
+        if self._cutter is None:
+            super().refresh(frame)
+            return
+        self._catch_up()
+        self._body.sync(self._cutter.closed, frame)
+
+    @override
+    def forget(self) -> None:
+        if self._finished:
+            self._body = self._cutter = None

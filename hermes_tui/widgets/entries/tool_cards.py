@@ -1,0 +1,107 @@
+"""What each kind of tool shows below its header. One function a kind; the table at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from ..diff_view import diff_units
+from ..inert import clean, one_line
+from ..rendering.rows import Frame, Piece, wrapped
+from ..rendering.units import DrawnUnit, LinesUnit, Unit, line_units
+from .tool_result import args_text, output_lines, result_text
+
+if TYPE_CHECKING:
+    from .tool import ToolEntry
+
+ERROR_LINES: Final = 10
+"""Last lines of a failed call that are shown without being asked for."""
+DIFF_LINES: Final = 40
+"""Lines of a diff that are shown without being asked for."""
+BAR: Final = "\u2502 "
+
+Card: TypeAlias = Callable[["ToolEntry", Frame, bool], list[Unit]]
+
+
+def _output(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
+    del frame
+    shown = entry.display.get("output")
+    lines = output_lines(shown if isinstance(shown, str) else result_text(entry.result))
+    if is_open:
+        return line_units(lines, "muted", prefix=BAR)
+    if entry.outcome in {"error", "timeout"}:
+        return _tail(lines, "muted")
+    return []
+
+
+def _tail(lines: Sequence[str], role: str) -> list[Unit]:
+    hidden = len(lines) - ERROR_LINES
+    units: list[Unit] = [more_unit(hidden, "earlier")] if hidden > 0 else []
+    return [*units, *line_units(lines[-ERROR_LINES:], role, prefix=BAR)]
+
+
+def more_unit(count: int, what: str = "more") -> Unit:
+    """Return a row that says how much is folded away."""
+    text = f"\u2026 {count:,} {what} line{'s' if count != 1 else ''}"
+    return DrawnUnit(lambda frame: [Piece([frame.seg(BAR, "rule"), frame.seg(text, "muted")], len(BAR))])
+
+
+def _diff(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
+    diff = entry.display.get("diff")
+    if entry.outcome in {"error", "timeout"} or not isinstance(diff, str) or not diff:
+        return _output(entry, frame, is_open)
+    if entry.expanded is False or (frame.detail == "compact" and not is_open):
+        return []
+    units, hidden = diff_units(diff, str(entry.display.get("target", "")), limit=0 if is_open else DIFF_LINES)
+    return [*units, more_unit(hidden)] if hidden else units
+
+
+def _todo(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
+    items = entry.display.get("items")
+    if not isinstance(items, Sequence) or isinstance(items, str) or (frame.detail == "compact" and not is_open):
+        return _output(entry, frame, is_open)
+    rows = [item for item in items if isinstance(item, Mapping)]
+    return [DrawnUnit(lambda f: [piece for row in rows for piece in _todo_row(row, f)], rows=len(rows))]
+
+
+_TODO_LOOKS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "completed": ("\u2611", ("muted", "strike")),
+    "in_progress": ("\u25b8", ("strong",)),
+    "cancelled": ("\u2612", ("muted", "strike")),
+}
+
+
+def _todo_row(item: Mapping[str, Any], frame: Frame) -> list[Piece]:
+    box, roles = _TODO_LOOKS.get(str(item.get("status", "")), ("\u2610", ()))
+    text = one_line(str(item.get("content", "")))
+    rows = wrapped([(text, frame.style(*roles))], max(8, frame.inner - 4))
+    return [
+        Piece([frame.seg(f"  {box} " if number == 0 else "    ", "bullet"), *row.segments], 4, row.joint)
+        for number, row in enumerate(rows)
+    ]
+
+
+def _clarify(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
+    answer = entry.display.get("answer")
+    if not isinstance(answer, str) or not answer:
+        return _output(entry, frame, is_open)
+    return [LinesUnit(clean(answer).split("\n"), prefix=BAR, wrap=True)]
+
+
+def _generic(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
+    units = _output(entry, frame, is_open)
+    if is_open and entry.args:
+        units = [*line_units(clean(args_text(entry.args)).split("\n"), "tool", prefix=BAR), *units]
+    return units
+
+
+CARDS: Final[Mapping[str, Card]] = {
+    "terminal": _output,
+    "diff": _diff,
+    "file": _output,
+    "search": _output,
+    "todo": _todo,
+    "clarify": _clarify,
+    "generic": _generic,
+}
+"""How each kind shows its result."""
