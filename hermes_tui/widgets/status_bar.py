@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from textual.reactive import Reactive, var
 
-from .line_text import Span
+from .line_text import Span, clip
 from .spinner import Stopwatch, Ticker, clock_text, spinner_frame
 from .status_bar_fields import Field, field, fit
 from .status_bar_line import BarLine
@@ -129,31 +129,32 @@ class StatusBar(BarLine):
             return field(0, self.activity, style="muted")
         clock = clock_text(self._watch_time.elapsed_s)
         if not self._is_busy:
-            return field(4 if not self.activity else 0, f"{clock} {self.activity}".rstrip(), clock, style="muted")
+            return field(5 if not self.activity else 0, f"{clock} {self.activity}".rstrip(), clock, style="muted")
         mark = spinner_frame(self._tick, animated=self._animated, plain=self._plain)
         name = self.activity_style
-        long: tuple[Span, ...] = ((f"{mark} ", name), (clock, ""), (f" {self.activity}", name))
-        words = self.activity.split()
-        short: tuple[Span, ...] = ((f"{mark} ", name), (f"{clock} ", ""), (words[-1] if words else "", name))
-        return field(0, long, short, ((f"{mark} ", name), (clock, "")))
+        forms = [
+            ((f"{mark} ", name), (clock, ""), (f" {clip(self.activity, cells)}".rstrip(), name))
+            for cells in (60, 24, 18)
+        ]
+        return field(0, *forms)
 
     def _model_field(self) -> Field:
         effort: tuple[Span, ...] = ((f" {self.effort}", "muted"),) if self.effort else ()
         name = self.model.rsplit("/", 1)[-1]
         short = name if len(name) <= 14 else name[:13] + "…"
-        return field(1, ((name, "strong"), *effort), ((name, "strong"),), ((short, "strong"),)) if name else field(1)
+        return field(3, ((name, "strong"), *effort), ((name, "strong"),), ((short, "strong"),)) if name else field(3)
 
     def _approval_field(self) -> Field:
         mode = self.approval_mode
         word = {"off": "no approvals"}.get(mode, mode)
-        return field(2, word, mode, style=_MODE_STYLES.get(mode, ""))
+        return field(1, word, mode, style=_MODE_STYLES.get(mode, ""))
 
     def _context_field(self) -> Field:
         tokens, window = self.context_tokens, self.context_window
         if tokens is None:
-            return field(3)
+            return field(2)
         if not window:
-            return field(3, f"ctx {short_count(tokens)}", style="muted")
+            return field(2, f"ctx {short_count(tokens)}", style="muted")
         share = min(1.0, tokens / window)
         name = "bad" if share >= 0.9 else "warn" if share >= 0.75 else "good"
         filled = round(share * _BAR_CELLS)
@@ -163,17 +164,17 @@ class StatusBar(BarLine):
         bar: tuple[Span, ...] = ((on * filled, name), (off * (_BAR_CELLS - filled), "muted"))
         head: tuple[Span, ...] = (("ctx", "muted"), (percent, name))
         return field(
-            3, (*head, (" ", ""), *bar, (amount, "muted")), (*head, (amount, "muted")), head, ((percent, name),)
+            2, (*head, (" ", ""), *bar, (amount, "muted")), (*head, (amount, "muted")), head, ((percent, name),)
         )
 
     def _cost_field(self) -> Field:
         if self.cost_usd is None:
-            return field(5)
+            return field(4)
         cost, cap = f"${self.cost_usd:.2f}", self.cost_cap_usd
         if cap is None:
-            return field(5, cost, style="muted")
+            return field(4, cost, style="muted")
         name = "bad" if self.cost_usd >= cap else "warn" if self.cost_usd >= 0.8 * cap else "muted"
-        return field(5, f"{cost} (cap ${cap:g})", cost, style=name)
+        return field(4, f"{cost} (cap ${cap:g})", cost, style=name)
 
     def _hint_fields(self) -> list[Field]:
         return [

@@ -28,29 +28,28 @@ def field(priority: int, *forms: str | tuple[Span, ...], style: str = "", align:
 
 
 def fit(fields: Sequence[Field], width: int, separator: str = "  ") -> list[Span]:
-    """Return a row of exactly ``width`` cells: the longest forms that fit, least important fields shortened first.
+    """Return a row of exactly ``width`` cells.
 
-    A field is first shortened form by form, then dropped; the field of the highest priority is clipped at last.
+    Every field starts in its shortest form; the least important ones are dropped until the row fits; then the most
+    important ones grow into what is left. A single field that is still too long is clipped.
     """
     shown = [entry for entry in fields if entry.forms]
-    level = {id(entry): 0 for entry in shown}
+    level = {id(entry): len(entry.forms) - 1 for entry in shown}
     gap = cell_len(separator)
 
     def needed() -> int:
         return sum(cells_of(entry.forms[level[id(entry)]]) for entry in shown) + gap * max(0, len(shown) - 1)
 
     for entry in sorted(shown, key=lambda entry: -entry.priority):
-        while needed() > width and level[id(entry)] + 1 < len(entry.forms):
-            level[id(entry)] += 1
         if needed() > width and len(shown) > 1:
             shown.remove(entry)
-    # what was shortened for a field that had to go anyway may grow back
     for entry in sorted(shown, key=lambda entry: entry.priority):
-        while level[id(entry)] > 0:
-            level[id(entry)] -= 1
-            if needed() > width:
-                level[id(entry)] += 1
+        fitting = level[id(entry)]
+        for level[id(entry)] in range(fitting + 1):
+            if needed() <= width:
                 break
+        else:
+            level[id(entry)] = fitting
     return _lay_out([(entry, entry.forms[level[id(entry)]]) for entry in shown], width, separator)
 
 

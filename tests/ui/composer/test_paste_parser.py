@@ -1,0 +1,83 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual import events
+from textual._xterm_parser import XTermParser
+
+from hermes_tui.widgets import paste_parser
+from hermes_tui.widgets.paste import MAX_PASTE_CHARS
+from hermes_tui.widgets.paste_parser import PasteParser
+
+START, END = "\x1b[200~", "\x1b[201~"
+
+
+class Reader:
+    """Feeds a parser as the driver does and lets the waiting time pass at the end."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.parser = PasteParser(clock=lambda: self.now)
+
+    def read(self, *reads: str) -> list[str]:
+        seen: list[events.Event] = []
+        for data in reads:
+            seen += self.parser.feed(data)
+            seen += self.parser.tick()
+        self.now += 1
+        seen += self.parser.tick()
+        return [f"paste:{e.text}" if isinstance(e, events.Paste) else e.key for e in seen]
+
+
+@pytest.mark.parametrize(
+    ("reads", "expected"),
+    [
+        (["ab"], ["a", "b"]),
+        ([f"a{START}hi\nyo{END}b"], ["a", "paste:hi\nyo", "b"]),
+        ([f"{START}one{END}{START}two{END}"], ["paste:one", "paste:two"]),
+        ([f"{START}x{END}\r"], ["paste:x", "enter"]),
+        ([f"{START}{END}"], ["paste:"]),
+        ([f"{START}a\x00b{END}"], ["paste:ab"]),
+        (["\x1b[A", f"{START}x{END}", "\x1b[B"], ["up", "paste:x", "down"]),
+    ],
+)
+def test_keys_and_pastes_come_in_order(reads, expected):
+    assert Reader().read(*reads) == expected
+
+
+@pytest.mark.parametrize(
+    "reads",
+    [
+        [f"{START} safe {END}\r/quit\r{END}"],
+        [f"{START} safe {END}", f"\r/quit\r{END}"],
+    ],
+)
+def test_an_end_marker_inside_the_text_does_not_turn_the_rest_into_keys(reads):
+    long = "x" * 600  # longer than one may be sure came in one read
+    reads = [reads[0].replace(" safe ", f" safe {long}"), *reads[1:]]
+    assert Reader().read(*reads) == [f"paste: safe {long}\r/quit\r"]
+
+
+@given(st.text(st.characters(exclude_characters="\x1b\x00")), st.lists(st.integers(1, 30), min_size=1))
+def test_a_paste_cut_anywhere_into_reads_is_one_paste(text, sizes):
+    stream, reads, at, turn = f"a{START}{text}{END}", [], 0, 0
+    while at < len(stream):
+        size = sizes[turn % len(sizes)]
+        reads.append(stream[at : at + size])
+        at, turn = at + size, turn + 1
+    assert Reader().read(*reads) == ["a", f"paste:{text}"]
+
+
+def test_a_paste_beyond_the_limit_is_kept_only_so_far_that_its_size_is_known():
+    piece = "x" * 1_000_000
+    reader = Reader()
+    (paste,) = reader.read(START, *[piece] * 20, END)
+    assert MAX_PASTE_CHARS < len(paste) < 2 * MAX_PASTE_CHARS
+
+
+def test_the_terminal_driver_takes_the_parser_it_is_given():
+    driver = pytest.importorskip("textual.drivers.linux_driver")
+    try:
+        paste_parser.install()
+        assert driver.LinuxDriver.run_input_thread.__globals__["XTermParser"] is PasteParser
+    finally:
+        vars(driver)["XTermParser"] = XTermParser
