@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,10 +76,9 @@ def find_paths(env: Mapping[str, str]) -> Paths:
         home = _home(env)
         return _paths(_below(home / root[2:] if home and root.startswith("~/") else Path.cwd() / root))
     if _home(env):
-        return _paths(_platform())
+        return _paths(_platform(_XDG))
     fallback = _fallback_root()
-    platform = _platform()
-    given = {name: platform[name] for name, variable in _XDG.items() if Path(env.get(variable, "")).is_absolute()}
+    given = _platform([name for name, variable in _XDG.items() if Path(env.get(variable, "")).is_absolute()])
     reason = f"HOME ({env['HOME']!r}) is not a folder" if "HOME" in env else "No home folder is known"
     problem = f"{reason}; using {fallback} for now. Set HOME or HERMES_TUI_HOME."
     return _paths(_below(fallback) | given, "" if len(given) == len(_XDG) else problem)
@@ -108,11 +107,11 @@ def _below(root: Path) -> dict[str, Path]:
     return {"config_dir": root, "data_dir": root, "log_dir": root / "logs", "cache_dir": root / "cache"}
 
 
-def _platform() -> dict[str, Path]:
+def _platform(names: Iterable[str]) -> dict[str, Path]:
     from platformdirs import PlatformDirs
 
     dirs = PlatformDirs(APP, appauthor=False)
-    return {name: getattr(dirs, f"user_{name.removesuffix('_dir')}_path") for name in _XDG}
+    return {name: getattr(dirs, f"user_{name.removesuffix('_dir')}_path") for name in names}
 
 
 def _fallback_root() -> Path:
