@@ -10,6 +10,7 @@ from .connections import Database
 from .forks import ForksPart
 from .messages import MessagesPart
 from .prompts import PromptsPart
+from .search import Searcher, SearchPart
 from .state import StatePart
 from .usage import UsagePart
 
@@ -24,7 +25,7 @@ def default_path() -> Path:
     return user_data_path("hermes-tui", appauthor=False) / "state.db"
 
 
-class SessionDB(ForksPart, MessagesPart, StatePart, UsagePart, PromptsPart):
+class SessionDB(ForksPart, MessagesPart, SearchPart, StatePart, UsagePart, PromptsPart):
     """All sessions of a person. Usable from any thread and as a context manager; several processes may share a file.
 
     Args:
@@ -37,6 +38,7 @@ class SessionDB(ForksPart, MessagesPart, StatePart, UsagePart, PromptsPart):
 
     def __init__(self, path: str | Path | None = None, *, read_only: bool = False) -> None:
         self._db = Database(Path(path) if path is not None else default_path(), read_only=read_only)
+        self._searcher = Searcher(self._db)
 
     @property
     def path(self) -> Path:

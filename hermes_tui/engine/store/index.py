@@ -79,6 +79,15 @@ def register(conn: sqlite3.Connection) -> None:
     conn.create_function("index_title", 1, lambda title: segment(decode(title)), deterministic=True)
 
 
+UNUSABLE_NOTE = "The search index is damaged or missing; it is built anew, and meanwhile the newest messages are read."
+
+
+def is_unusable(error: sqlite3.Error) -> bool:
+    """Whether a search failed because of the index and can be answered without it."""
+    code = int(getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
+    return code == sqlite3.SQLITE_CORRUPT or "_fts" in str(error) or "fts5" in str(error)
+
+
 def lacks_fts5(error: sqlite3.Error) -> bool:
     """Whether the error says that this SQLite was built without FTS5."""
     return "no such module" in str(error)
@@ -162,6 +171,12 @@ def progress(conn: sqlite3.Connection) -> float:
     """The indexed share of all messages, 0 to 1."""
     floor, top = conn.execute("SELECT floor, (SELECT max(id) FROM messages) FROM index_state").fetchone()
     return 1.0 if not floor or not top else max(0.0, 1.0 - floor / (top + 1))
+
+
+def progress_note(conn: sqlite3.Connection) -> str:
+    """Return a word on an index that is not yet whole, or an empty text."""
+    share = progress(conn)
+    return "" if share == 1.0 else f"The index is {share:.0%} built; older messages are not found yet."
 
 
 def verify(conn: sqlite3.Connection) -> str:

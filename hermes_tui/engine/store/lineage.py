@@ -45,6 +45,8 @@ def segments(conn: sqlite3.Connection, session_id: str, *, with_compressed: bool
     """Return where a session's rows come from, itself first.
 
     Args:
+        conn: Where to read.
+        session_id: The session.
         with_compressed: Also what was compressed away: for the screen, not for the model.
     """
     found: list[Segment] = []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
 import sys
 import time
 from functools import cache
@@ -26,24 +25,35 @@ def _boot_id() -> str:
         return ""
 
 
+def _from_proc(pid: int) -> str:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    fields = stat.rpartition(")")[2].split()
+    return "" if fields[0] in "ZX" else f"{_boot_id()}:{fields[_STAT_START_FIELD]}"
+
+
+def _output_of(*command: str) -> str:
+    import subprocess
+
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def _from_tasklist(pid: int) -> str:
+    return "running" if str(pid) in _output_of("tasklist", "/NH", "/FI", f"PID eq {pid}") else ""
+
+
+def _from_ps(pid: int) -> str:
+    return _output_of("ps", "-o", "lstart=", "-p", str(pid))
+
+
+_PROBES = {"linux": _from_proc, "win32": _from_tasklist}
+
+
 def started(pid: int) -> str:
     """Return a text that identifies the start of a running process; empty when there is no such process."""
-    if sys.platform.startswith("linux"):
-        try:
-            stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return ""
-        fields = stat.rpartition(")")[2].split()
-        return "" if fields[0] in "ZX" else f"{_boot_id()}:{fields[_STAT_START_FIELD]}"
-    if os.name == "nt":
-        return "running" if _runs_on_windows(pid) else ""
-    listed = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return listed.stdout.strip()
-
-
-def _runs_on_windows(pid: int) -> bool:
-    listed = subprocess.run(["tasklist", "/NH", "/FI", f"PID eq {pid}"], capture_output=True, text=True, check=False)
-    return str(pid) in listed.stdout
+    return _PROBES.get(sys.platform, _from_ps)(pid)
 
 
 @cache

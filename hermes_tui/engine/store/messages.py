@@ -82,17 +82,18 @@ def store(conn: sqlite3.Connection, session_no: int, messages: Iterable[tuple[Me
     """Insert messages with their token counts, keep the session's counters, and return the new ids."""
     ids: list[int] = []
     asked: list[Message] = []
-    newest = 0.0
+    oldest, newest = float("inf"), 0.0
     for message, tokens in messages:
         values = rows.to_values(session_no, message, tokens)
-        newest = max(newest, values[rows.CREATED_AT])
+        oldest, newest = min(oldest, values[rows.CREATED_AT]), max(newest, values[rows.CREATED_AT])
         ids.append(int(conn.execute(rows.INSERT, values).lastrowid or 0))
         if message["role"] == "user" and not message.get("synthetic"):
             asked.append(message)
     conn.execute(
         "UPDATE sessions SET message_count = message_count + ?, turn_count = turn_count + ?, "
-        "updated_at = max(updated_at, ?), ended_at = NULL, end_reason = '' WHERE no = ?",
-        (len(ids), len(asked), newest, session_no),
+        "created_at = min(created_at, ?), updated_at = max(updated_at, ?), last_message_id = ?, "
+        "ended_at = NULL, end_reason = '' WHERE no = ?",
+        (len(ids), len(asked), oldest, newest, ids[-1], session_no),
     )
     for message in asked[:1]:
         preview = names.one_line(text_of(message))

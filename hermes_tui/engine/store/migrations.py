@@ -49,6 +49,7 @@ CREATE TABLE sessions (
   archived INTEGER NOT NULL DEFAULT 0,
   message_count INTEGER NOT NULL DEFAULT 0,
   turn_count INTEGER NOT NULL DEFAULT 0,
+  last_message_id INTEGER NOT NULL DEFAULT 0,
   compaction_count INTEGER NOT NULL DEFAULT 0,
   request_count INTEGER NOT NULL DEFAULT 0,
   unpriced_count INTEGER NOT NULL DEFAULT 0,
