@@ -1,0 +1,188 @@
+"""The face of the gate: settings and rules in, verdicts out."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+from ...config.settings import ApprovalSettings
+from ...types.requests import ApprovalMode, TouchedPath
+from .facts import Issue, Level, Word
+from .judge import CommandJudge, RuleSet, rule_set
+from .paths import PathGuard, PathKind
+from .touched import describe
+from .verdict import Verdict
+
+RuleScope: TypeAlias = Literal["session", "project", "everywhere"]
+RuleEffect: TypeAlias = Literal["allow", "deny", "deny_path"]
+
+
+class RuleStore(Protocol):
+    """Where "always" keeps its rules."""
+
+    def save(self, rules: Sequence[str], scope: RuleScope, cwd: str) -> None:
+        """Add allow rules for this project or everywhere. Blocks on the disk."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleRow:
+    """One rule in a list."""
+
+    rule: str
+    effect: RuleEffect
+    scope: RuleScope = "everywhere"
+    hits: int = 0
+    """How often it decided since the start."""
+
+
+class ShellGate:
+    """Judges commands and file accesses. Any thread; asks nobody and runs nothing but ``git ls-files``.
+
+    Args:
+        settings: ``[approvals]``.
+        mode: Overrides the mode of the settings.
+        rules_store: Gets what "always" remembers; None keeps it in memory.
+        home: The user's home; the real one when None.
+        protected: More paths that may not be written without a question: own config and data folders.
+    """
+
+    def __init__(
+        self,
+        settings: ApprovalSettings,
+        *,
+        mode: ApprovalMode | None = None,
+        rules_store: RuleStore | None = None,
+        home: str | os.PathLike[str] | None = None,
+        protected: Iterable[str | os.PathLike[str]] = (),
+    ) -> None:
+        self._settings = settings
+        self._mode: ApprovalMode = mode or settings.mode
+        self._store = rules_store
+        self._home = os.path.normpath(os.fspath(home) if home else str(Path.home()))
+        self._protected = tuple(f"{os.fspath(path).rstrip('/')}/**" for path in protected)
+        self._remembered: list[tuple[str, RuleScope]] = []
+        self._hits: Counter[str] = Counter()
+        self._guards: dict[str, PathGuard] = {}
+        self._rules: RuleSet = rule_set(settings.allow, settings.deny)
+
+    @property
+    def mode(self) -> ApprovalMode:
+        """The mode in force."""
+        return self._mode
+
+    @mode.setter
+    def mode(self, mode: ApprovalMode) -> None:
+        self._mode = mode
+
+    def judge_command(self, command: str, *, cwd: str, workspace: str | None = None) -> Verdict:
+        """Judge a command text.
+
+        Args:
+            command: Exactly what the shell would get.
+            cwd: Absolute folder in which it would run.
+            workspace: Folder the agent works in; the git work tree around ``cwd`` when None.
+
+        Returns:
+            The verdict. Takes about a millisecond, never more than some 50; more when ``git`` is asked for ``touched``.
+        """
+        guard = self._guard(workspace or find_workspace(cwd))
+        verdict = CommandJudge(guard, self._rules, self._mode).judge(command, cwd)
+        self._hits.update(part.rule for part in verdict.parts if part.rule)
+        return verdict
+
+    def judge_paths(
+        self, paths: Sequence[tuple[str, str]], *, cwd: str, workspace: str | None = None, diff: str = ""
+    ) -> Verdict:
+        """Judge what a file tool would do.
+
+        Args:
+            paths: Pairs of path and ``read``, ``write`` or ``delete``.
+            cwd: Absolute folder that relative paths start at.
+            workspace: As in :meth:`judge_command`.
+            diff: The change, when it is shown with the question; with ``edits = "ask"`` every change is asked.
+
+        Returns:
+            The verdict; never with ``always``.
+        """
+        guard = self._guard(workspace or find_workspace(cwd))
+        issues: list[Issue] = []
+        touched: list[TouchedPath] = []
+        for path, kind in paths:
+            found = guard.judge(Word(path), _PATH_KINDS.get(kind, "write"), (cwd,))
+            if kind == "delete":
+                found.append(Issue(Level.DANGER, f"deletes {path}", "path"))
+            if kind == "write" and self._settings.edits == "ask":
+                found.append(
+                    Issue(Level.DANGER, "edits are shown before they are made" if diff else f"changes {path}", "path")
+                )
+            issues += found
+            if found and kind != "read":
+                note = describe(os.path.join(cwd, path), guard) if kind == "delete" else _note(found)  # noqa: PTH118
+                touched.append(TouchedPath(path=path, kind=kind, note=note))
+        return self._path_verdict(issues, touched)
+
+    def _path_verdict(self, issues: list[Issue], touched: list[TouchedPath]) -> Verdict:
+        asks_from = {"strict": Level.UNKNOWN, "off": Level.NEVER}.get(self._mode, Level.DANGER)
+        reasons = [issue.reason for issue in sorted(issues, key=lambda issue: -issue.level) if issue.level >= asks_from]
+        denied = next((issue.deny for issue in issues if issue.deny), "")
+        if any(issue.level >= Level.NEVER for issue in issues):
+            return Verdict(verdict="never", reasons=tuple(dict.fromkeys(reasons)), touched=tuple(touched))
+        if denied:
+            self._hits[denied] += 1
+            return Verdict(
+                verdict="deny",
+                reasons=(f"your rules deny it: {denied}", *dict.fromkeys(reasons)),
+                touched=tuple(touched),
+            )
+        if reasons:
+            return Verdict(verdict="ask", reasons=tuple(dict.fromkeys(reasons)), touched=tuple(touched))
+        return Verdict(verdict="allow")
+
+    def remember(self, rules: Sequence[str], scope: RuleScope = "session", cwd: str = "") -> None:
+        """Keep allow rules for this session, and store them for later ones unless the scope is ``session``."""
+        fresh = [rule for rule in rules if rule not in self._settings.allow and (rule, scope) not in self._remembered]
+        self._remembered += [(rule, scope) for rule in fresh]
+        self._rules = rule_set([*self._settings.allow, *(rule for rule, _ in self._remembered)], self._settings.deny)
+        if self._store is not None and scope != "session" and fresh:
+            self._store.save(fresh, scope, cwd)
+
+    def rules(self) -> tuple[RuleRow, ...]:
+        """List all rules with their hits."""
+        rows = [RuleRow(rule=rule, effect="allow", hits=self._hits[rule]) for rule in self._settings.allow]
+        rows += [
+            RuleRow(rule=rule, effect="allow", scope=scope, hits=self._hits[rule]) for rule, scope in self._remembered
+        ]
+        rows += [RuleRow(rule=rule, effect="deny", hits=self._hits[rule]) for rule in self._settings.deny]
+        rows += [RuleRow(rule=rule, effect="deny_path", hits=self._hits[rule]) for rule in self._settings.deny_paths]
+        return tuple(rows)
+
+    def _guard(self, workspace: str) -> PathGuard:
+        guard = self._guards.get(workspace)
+        if guard is None:
+            guard = PathGuard(
+                workspace=workspace, home=self._home, deny=self._settings.deny_paths, protected=self._protected
+            )
+            self._guards[workspace] = guard
+        return guard
+
+
+_PATH_KINDS: dict[str, PathKind] = {"read": "read", "write": "write", "delete": "delete", "list": "list"}
+
+
+def _note(issues: Sequence[Issue]) -> str:
+    worst = max(issues, key=lambda issue: issue.level)
+    return worst.reason.partition(":")[0] if worst.level >= Level.UNKNOWN else ""
+
+
+def find_workspace(cwd: str) -> str:
+    """Return the git work tree around ``cwd``, or ``cwd`` itself."""
+    folder = Path(cwd)
+    for candidate in (folder, *folder.parents):
+        if (candidate / ".git").exists():
+            return str(candidate)
+    return cwd

@@ -1,0 +1,104 @@
+"""What is known at one point of a script: the folder and the values of variables."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from itertools import islice, product
+
+from .facts import SOME, UNKNOWN, is_dynamic
+
+MAX_CWDS = 4
+MAX_VARIANTS = 32
+NUMBER = "0"
+"""Stands for a number that the shell fills in: no path, no option."""
+_NUMERIC = frozenset("?#$!")
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One possible value of a variable."""
+
+    text: str
+    globbed: bool = False
+
+
+@dataclass(slots=True)
+class Scope:
+    """The state of the shell, as far as the text itself determines it."""
+
+    home: str
+    cwds: tuple[str, ...]
+    """Possible folders; empty when unknown."""
+    variables: dict[str, tuple[Value, ...]] = field(default_factory=dict)
+    functions: frozenset[str] = frozenset()
+    tainted: frozenset[str] = frozenset()
+    """Variables that a function may change at any time."""
+
+    def copy(self) -> Scope:
+        """Return an independent copy, for a subshell or a branch."""
+        return Scope(self.home, self.cwds, dict(self.variables), self.functions, self.tainted)
+
+    def merge(self, other: Scope) -> None:
+        """Keep what holds in both branches; both possibilities where they differ."""
+        if self.cwds and other.cwds:
+            self._set_cwds(self.cwds + other.cwds)
+        else:
+            self.cwds = ()
+        self.functions |= other.functions
+        self.tainted |= other.tainted
+        self.variables = {
+            name: tuple(dict.fromkeys(values + other.variables[name]))
+            for name, values in self.variables.items()
+            if name in other.variables
+        }
+
+    def _set_cwds(self, cwds: tuple[str, ...]) -> None:
+        unique = tuple(dict.fromkeys(cwds))
+        self.cwds = unique if len(unique) <= MAX_CWDS else ()
+
+    def change_folder(self, target: str) -> None:
+        """Follow ``cd target``; a folder that is not there may leave the shell where it was."""
+        if is_dynamic(target):
+            self.cwds = ()
+            return
+        moved = tuple(os.path.normpath(os.path.join(cwd, target)) for cwd in self.cwds)  # noqa: PTH118
+        if os.path.isabs(target):  # noqa: PTH117
+            moved = (os.path.normpath(target),)
+        missing = tuple(cwd for cwd, new in zip(self.cwds, moved, strict=False) if not os.path.isdir(new))  # noqa: PTH112
+        self._set_cwds(moved + missing)
+
+    def assign(self, name: str, values: tuple[Value, ...] | None) -> None:
+        """Set a variable; None forgets it."""
+        if values is None or name in self.tainted or any(is_dynamic(value.text) for value in values):
+            self.variables.pop(name, None)
+        else:
+            self.variables[name] = values
+
+    def forget_all(self) -> None:
+        """Forget every variable: something ran that may set any of them."""
+        self.variables.clear()
+
+    def lookup(self, name: str, binding: dict[str, Value]) -> Value:
+        """Return the value of ``$name``, :data:`UNKNOWN` when it is not determined by the text."""
+        if name in _NUMERIC:
+            return Value(NUMBER)
+        if name in binding:
+            return binding[name]
+        if name in self.variables:
+            return self.variables[name][0]
+        if name == "HOME":
+            return Value(self.home)
+        if name == "PWD":
+            return Value(self.cwds[0] if len(self.cwds) == 1 else SOME)
+        return Value(UNKNOWN)
+
+    def bindings(self, names: set[str]) -> list[dict[str, Value]]:
+        """Return one binding per combination of the possible values of ``names``; unknown when there are too many."""
+        several = sorted(name for name in names if len(self.variables.get(name, ())) > 1)
+        if not several:
+            return [{}]
+        combinations = list(islice(product(*(self.variables[name] for name in several)), MAX_VARIANTS + 1))
+        if len(combinations) > MAX_VARIANTS:
+            return [dict.fromkeys(several, Value(UNKNOWN))]
+        return [dict(zip(several, values, strict=True)) for values in combinations]
