@@ -7,6 +7,7 @@ are only blanks; no line ends inside a command; quotes, comments and heredocs en
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .words import UnreadableError
@@ -115,7 +116,7 @@ def _is_string_gap(source: Source, node: Node, at: int, start: int) -> bool:
 
 def _check_one_line(source: Source, node: Node) -> None:
     children = node.children
-    for before, after in zip(children, children[1:], strict=False):
+    for before, after in pairwise(children):
         gap = source.text[source.end(before) : source.start(after)]
         if "\n" in gap and _LINE_END.search(gap):
             raise UnreadableError("a command that the parser joined over a line end")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import sys
 import time
@@ -103,11 +102,11 @@ def load_approvals(path: Path) -> ApprovalSettings:
         section = tomllib.loads(path.read_text(encoding="utf-8")).get("approvals", {})
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"Cannot read {path}: {error}", hint="Check the path and the TOML syntax") from error
-    known = {field.name for field in dataclasses.fields(ApprovalSettings)}
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in section.items() if key in known}
-    if values.get("mode", "ask") not in MODES:
-        raise ConfigError(f"{path}: approvals.mode is {values['mode']!r}", hint=f"Use one of {', '.join(MODES)}")
-    return ApprovalSettings(**values)
+    mode = section.get("mode", "ask")
+    if mode not in MODES:
+        raise ConfigError(f"{path}: approvals.mode is {mode!r}", hint=f"Use one of {', '.join(MODES)}")
+    lists = {key: tuple(map(str, section.get(key, ()))) for key in ("allow", "deny", "deny_paths")}
+    return ApprovalSettings(mode=cast("ApprovalMode", mode), **lists)
 
 
 def main(argv: Sequence[str], settings: ApprovalSettings | None = None) -> int:

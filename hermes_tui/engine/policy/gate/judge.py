@@ -23,8 +23,13 @@ from .words import UnreadableError
 MAX_DEPTH = 8
 UNREADABLE = "cannot be read safely"
 _ORDER: tuple[VerdictName, ...] = ("allow", "ask", "deny", "never")
-_CLASSES = {Level.SAFE: "safe", Level.WRITES: "writes", Level.UNKNOWN: "unknown", Level.DANGER: "danger",
-            Level.NEVER: "never"}  # fmt: skip
+_CLASSES = {
+    Level.SAFE: "safe",
+    Level.WRITES: "writes",
+    Level.UNKNOWN: "unknown",
+    Level.DANGER: "danger",
+    Level.NEVER: "never",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +128,18 @@ class CommandJudge:
             state.budget.add_command()
             self._command(
                 SimpleCommand(
-                    inner.words, outer.start, outer.end, cwds=cwds, stdin=outer.stdin, stdin_text=outer.stdin_text,
-                    background=outer.background, functions=outer.functions,
-                ), state, depth,
-            )  # fmt: skip
+                    inner.words,
+                    outer.start,
+                    outer.end,
+                    cwds=cwds,
+                    stdin=outer.stdin,
+                    stdin_text=outer.stdin_text,
+                    background=outer.background,
+                    functions=outer.functions,
+                ),
+                state,
+                depth,
+            )
             return
         script = inner.script
         if script.dynamic or script.split:
@@ -160,9 +173,12 @@ class CommandJudge:
         worst = max(finding.issues, key=lambda issue: issue.level, default=None)
         part = CommandPart(
             argv=tuple(shown(word) for word in finding.command.argv) or _bare_argv(finding.command),
-            danger_class=_CLASSES[level], reason=worst.reason if worst else "", rule=rule,
-            start=finding.command.start, end=finding.command.end,
-        )  # fmt: skip
+            danger_class=_CLASSES[level],
+            reason=worst.reason if worst else "",
+            rule=rule,
+            start=finding.command.start,
+            end=finding.command.end,
+        )
         return _Judged(finding, verdict, part, reasons)
 
     def _combine(self, state: _State) -> Verdict:
@@ -180,7 +196,7 @@ class CommandJudge:
                 parts.append(
                     CommandPart(argv=(), danger_class=_CLASSES[issue.level], reason=issue.reason, start=start, end=end)
                 )
-        verdict = max(verdicts, key=_ORDER.index, default="allow")
+        verdict: VerdictName = max(verdicts, key=_ORDER.index, default="allow")
         ordered = [reason for _, reason in sorted(reasons, key=lambda item: -item[0])]
         return Verdict(verdict=verdict, reasons=tuple(dict.fromkeys(ordered)), parts=tuple(parts))
 

@@ -50,9 +50,14 @@ def read_args(row: Row, words: Sequence[Word]) -> Args:
     reader = _Reader(row)
     reader.read(list(words))
     return Args(
-        reader.row, tuple(reader.lead), tuple(reader.used), tuple(reader.unknown), tuple(reader.operands),
-        reader.after_dashes, reader.loose,
-    )  # fmt: skip
+        reader.row,
+        tuple(reader.lead),
+        tuple(reader.used),
+        tuple(reader.unknown),
+        tuple(reader.operands),
+        reader.after_dashes,
+        reader.loose,
+    )
 
 
 class _Reader:

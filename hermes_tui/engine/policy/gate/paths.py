@@ -22,8 +22,102 @@ from .facts import Issue, Level, Word, is_dynamic, shown
 PathKind: TypeAlias = Literal["list", "read", "write", "truncate", "delete"]
 MAX_GLOB = 256
 
-_PROTECTED = ["**/.git/**", "**/.hermes/**", "**/.envrc", "**/.vscode/**", "**/.idea/**", "**/.claude/**", "**/.cursor/**", "**/.mcp.json", "**/.husky/_/**", "~/.bashrc", "~/.bash_profile", "~/.bash_login", "~/.bash_logout", "~/.bash_aliases", "~/.profile", "~/.inputrc", "~/.zshrc", "~/.zshenv", "~/.zprofile", "~/.zlogin", "~/.zlogout", "~/.kshrc", "~/.cshrc", "~/.tcshrc", "~/.xprofile", "~/.xinitrc", "~/.xsession", "~/.pam_environment", "~/.config/fish/**", "~/.config/autostart/**", "~/.config/systemd/**", "~/.config/environment.d/**", "~/.config/git/**", "~/.config/direnv/**", "~/.gitconfig", "~/.vimrc", "~/.emacs", "~/.npmrc", "~/.pypirc", "~/.pip/**", "~/.config/pip/**", "~/.cargo/config*", "~/.local/bin/**", "~/bin/**", "~/Library/LaunchAgents/**", "/etc/**", "/boot/**", "/usr/**", "/bin/**", "/sbin/**", "/lib/**", "/lib64/**", "/var/spool/cron/**", "/Library/**", "/System/**", "/sys/**", "/proc/**"]
-_SECRET = ["~/.ssh/**", "!~/.ssh/*.pub", "!~/.ssh/known_hosts", "~/.gnupg/**", "~/.aws/**", "~/.azure/**", "~/.config/gcloud/**", "~/.kube/**", "~/.docker/config.json", "~/.netrc", "~/.git-credentials", "~/.npmrc", "~/.pypirc", "~/.config/gh/hosts.yml", "~/.password-store/**", "~/.local/share/keyrings/**", "~/Library/Keychains/**", "**/.env", "**/.env.*", "!**/.env.example", "!**/.env.sample", "!**/.env.template", "!**/.env.dist", "**/id_rsa", "**/id_ed25519", "**/id_ecdsa", "**/id_dsa", "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssl/private/**", "/proc/*/environ", "/proc/*/mem", "/proc/*/maps", "/root/.ssh/**"]
+_PROTECTED = [
+    "**/.git/**",
+    "**/.hermes/**",
+    "**/.envrc",
+    "**/.vscode/**",
+    "**/.idea/**",
+    "**/.claude/**",
+    "**/.cursor/**",
+    "**/.mcp.json",
+    "**/.husky/_/**",
+    "~/.bashrc",
+    "~/.bash_profile",
+    "~/.bash_login",
+    "~/.bash_logout",
+    "~/.bash_aliases",
+    "~/.profile",
+    "~/.inputrc",
+    "~/.zshrc",
+    "~/.zshenv",
+    "~/.zprofile",
+    "~/.zlogin",
+    "~/.zlogout",
+    "~/.kshrc",
+    "~/.cshrc",
+    "~/.tcshrc",
+    "~/.xprofile",
+    "~/.xinitrc",
+    "~/.xsession",
+    "~/.pam_environment",
+    "~/.config/fish/**",
+    "~/.config/autostart/**",
+    "~/.config/systemd/**",
+    "~/.config/environment.d/**",
+    "~/.config/git/**",
+    "~/.config/direnv/**",
+    "~/.gitconfig",
+    "~/.vimrc",
+    "~/.emacs",
+    "~/.npmrc",
+    "~/.pypirc",
+    "~/.pip/**",
+    "~/.config/pip/**",
+    "~/.cargo/config*",
+    "~/.local/bin/**",
+    "~/bin/**",
+    "~/Library/LaunchAgents/**",
+    "/etc/**",
+    "/boot/**",
+    "/usr/**",
+    "/bin/**",
+    "/sbin/**",
+    "/lib/**",
+    "/lib64/**",
+    "/var/spool/cron/**",
+    "/Library/**",
+    "/System/**",
+    "/sys/**",
+    "/proc/**",
+]
+_SECRET = [
+    "~/.ssh/**",
+    "!~/.ssh/*.pub",
+    "!~/.ssh/known_hosts",
+    "~/.gnupg/**",
+    "~/.aws/**",
+    "~/.azure/**",
+    "~/.config/gcloud/**",
+    "~/.kube/**",
+    "~/.docker/config.json",
+    "~/.netrc",
+    "~/.git-credentials",
+    "~/.npmrc",
+    "~/.pypirc",
+    "~/.config/gh/hosts.yml",
+    "~/.password-store/**",
+    "~/.local/share/keyrings/**",
+    "~/Library/Keychains/**",
+    "**/.env",
+    "**/.env.*",
+    "!**/.env.example",
+    "!**/.env.sample",
+    "!**/.env.template",
+    "!**/.env.dist",
+    "**/id_rsa",
+    "**/id_ed25519",
+    "**/id_ecdsa",
+    "**/id_dsa",
+    "/etc/shadow",
+    "/etc/gshadow",
+    "/etc/sudoers",
+    "/etc/ssl/private/**",
+    "/proc/*/environ",
+    "/proc/*/mem",
+    "/proc/*/maps",
+    "/root/.ssh/**",
+]
 _DEVICES_SAFE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/zero", "/dev/full"})
 _DEVICE_READ = re.compile(r"/dev/(?:u?random|tty|fd/\d+)\Z")
 _RAW_DISK = re.compile(
@@ -32,7 +126,31 @@ _RAW_DISK = re.compile(
 _PROTECTS = "changes a protected path"
 _SOCKET = re.compile(r"/dev/(?:tcp|udp)/")
 _ROOTS = frozenset(
-    ["/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/opt", "/proc", "/root", "/sbin", "/srv", "/sys", "/usr", "/var", "/Users", "/System", "/Library", "/Applications", "/usr/bin", "/usr/lib", "/usr/local"]
+    [
+        "/",
+        "/bin",
+        "/boot",
+        "/dev",
+        "/etc",
+        "/home",
+        "/lib",
+        "/lib64",
+        "/opt",
+        "/proc",
+        "/root",
+        "/sbin",
+        "/srv",
+        "/sys",
+        "/usr",
+        "/var",
+        "/Users",
+        "/System",
+        "/Library",
+        "/Applications",
+        "/usr/bin",
+        "/usr/lib",
+        "/usr/local",
+    ]
 )
 
 
@@ -176,9 +294,9 @@ class PathGuard:
         if fact.real in _DEVICES_SAFE or fact.spelled in _DEVICES_SAFE:
             return [issue for issue in issues if issue.deny]
         protected = any(issue.reason.startswith(_PROTECTS) for issue in issues)
-        if not protected and not _is_inside(fact.real, self.workspace):
-            if changes or not _DEVICE_READ.match(fact.spelled):
-                issues.append(self._judge_outside(fact, changes=changes))
+        outside = not _is_inside(fact.real, self.workspace) and (changes or not _DEVICE_READ.match(fact.spelled))
+        if outside and not protected:
+            issues.append(self._judge_outside(fact, changes=changes))
         if changes:
             issues.append(Issue(Level.WRITES, f"changes {fact.written}", "program"))
         if kind == "truncate" and _has_data(fact.real):

@@ -1,4 +1,4 @@
-"""One simple command -> its issues: environment, redirects, program, options, operands. All facts come from the tables."""
+"""One simple command -> its issues: environment, redirects, program, options, operands."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from .options import compile_options, read_args
 from .paths import PathGuard, PathKind
 from .programs import find_row, program_name
 
-_RESERVED = frozenset(
-    ["if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "select", "function", "{", "}", "!", "in", "]]", "(("]
-) - {"(("}  # fmt: skip
+_RESERVED_WORDS = "if then elif else fi for while until do done case esac select function { } ! in ]]"
+_RESERVED = frozenset(_RESERVED_WORDS.split())
 _KINDS: dict[str, PathKind] = {"l": "list", "r": "read", "w": "write", "m": "write", "t": "truncate", "d": "delete"}
 _UNREADABLE = "cannot be read safely"
 

@@ -18,8 +18,23 @@ if TYPE_CHECKING:
     from .parse import Source
 
 _REDIRECT = re.compile(r"\d*(<<<|<&-|>&-|<&|<>|<|&>>|&>|>>|>\||>&|>)")
-_FORGETTING = frozenset({"read", "mapfile", "readarray", "printf", "getopts", "eval", "source", ".", "let", "unset",
-                         "wait", "enable", "trap"})  # fmt: skip
+_FORGETTING = frozenset(
+    {
+        "read",
+        "mapfile",
+        "readarray",
+        "printf",
+        "getopts",
+        "eval",
+        "source",
+        ".",
+        "let",
+        "unset",
+        "wait",
+        "enable",
+        "trap",
+    }
+)
 _MOVERS = frozenset({"cd", "pushd", "popd"})
 _CD_OPTION = re.compile(r"-[LPe@]+\Z|--\Z")
 
@@ -123,10 +138,19 @@ def build_commands(
         inner = stdin_of(targets, context)
         commands.append(
             SimpleCommand(
-                words, source.start(pieces.node), source.end(pieces.node), given, targets, scope.cwds,
-                inner.stdin, inner.stdin_text, context.background, scope.functions, declares=not words,
+                words,
+                source.start(pieces.node),
+                source.end(pieces.node),
+                given,
+                targets,
+                scope.cwds,
+                inner.stdin,
+                inner.stdin_text,
+                context.background,
+                scope.functions,
+                declares=not words,
             )
-        )  # fmt: skip
+        )
     return commands
 
 

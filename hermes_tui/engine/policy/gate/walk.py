@@ -364,8 +364,9 @@ def sort_pieces_of_redirects(node: Node, redirects: list[Node], walker: _Walker)
 
 
 _SIMPLE = frozenset({"command", "declaration_command", "unset_command"})
-_EXPANDING = frozenset({"simple_expansion", "expansion", "command_substitution", "process_substitution",
-                        "arithmetic_expansion"})  # fmt: skip
+_EXPANDING = frozenset(
+    {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion"}
+)
 _Handler: TypeAlias = Callable[[_Walker, "Node", Scope, Context], None]
 _HANDLERS: Mapping[str, _Handler] = {
     "program": _Walker.sequence,

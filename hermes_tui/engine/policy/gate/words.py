@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from glob import escape as glob_escape
+from itertools import pairwise
 from typing import TypeAlias
 
 from .facts import SOME, UNKNOWN, Word
@@ -18,8 +19,21 @@ MAX_BRACES = 64
 _META = frozenset(";&|<>()\n")
 _GLOB = frozenset("*?[")
 _SEQUENCE = re.compile(r"^(-?\d{1,6})\.\.(-?\d{1,6})(?:\.\.-?\d{1,6})?$|^([A-Za-z])\.\.([A-Za-z])(?:\.\.-?\d+)?$")
-_ANSI = {"n": "\n", "t": "\t", "\\": "\\", "'": "'", '"': '"', "?": "?", "a": "\a", "b": "\b", "e": "\x1b",
-         "E": "\x1b", "f": "\f", "v": "\v", "r": "\r"}  # fmt: skip
+_ANSI = {
+    "n": "\n",
+    "t": "\t",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+    "?": "?",
+    "a": "\a",
+    "b": "\b",
+    "e": "\x1b",
+    "E": "\x1b",
+    "f": "\f",
+    "v": "\v",
+    "r": "\r",
+}
 _ANSI_NUMBER = re.compile(r"x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})")
 
 Cell: TypeAlias = tuple[str, bool]
@@ -272,7 +286,7 @@ def _find_group(cells: list[Cell]) -> tuple[int, int, list[list[Cell]]] | None:
 
 def _group_parts(cells: list[Cell], borders: list[int]) -> list[list[Cell]] | None:
     if len(borders) > 2:
-        return [cells[a + 1 : b] for a, b in zip(borders, borders[1:], strict=False)]
+        return [cells[a + 1 : b] for a, b in pairwise(borders)]
     inner = "".join(char for char, _ in cells[borders[0] + 1 : borders[1]])
     match = _SEQUENCE.match(inner)
     if match is None:

@@ -13,11 +13,40 @@ _FOLDERS = frozenset(
     {"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin"}
 )
 _VERSION = re.compile(r"(python|pip|pypy|ruby|perl|php|node|lua|gcc|g\+\+|clang|java)-?\d[\d.]*\Z")
-_ALIASES = {"python3": "python", "pypy3": "python", "pypy": "python", "pip3": "pip", "nodejs": "node", "egrep": "grep",
-            "fgrep": "grep", "fdfind": "fd", "gmake": "make", "gsed": "sed", "gtar": "tar", "ggrep": "grep",
-            "mawk": "awk", "gawk": "awk", "nawk": "awk", "podman": "docker", "nerdctl": "docker", "ncat": "nc",
-            "netcat": "nc", "socat": "nc", "[": "test", "vi": "vim", "nvim": "vim", "batcat": "bat", "gfind": "find",
-            "ash": "sh", "dash": "sh", "ksh": "sh", "zsh": "sh", "bash": "sh", "rbash": "sh", "mksh": "sh"}  # fmt: skip
+_ALIASES = {
+    "python3": "python",
+    "pypy3": "python",
+    "pypy": "python",
+    "pip3": "pip",
+    "nodejs": "node",
+    "egrep": "grep",
+    "fgrep": "grep",
+    "fdfind": "fd",
+    "gmake": "make",
+    "gsed": "sed",
+    "gtar": "tar",
+    "ggrep": "grep",
+    "mawk": "awk",
+    "gawk": "awk",
+    "nawk": "awk",
+    "podman": "docker",
+    "nerdctl": "docker",
+    "ncat": "nc",
+    "netcat": "nc",
+    "socat": "nc",
+    "[": "test",
+    "vi": "vim",
+    "nvim": "vim",
+    "batcat": "bat",
+    "gfind": "find",
+    "ash": "sh",
+    "dash": "sh",
+    "ksh": "sh",
+    "zsh": "sh",
+    "bash": "sh",
+    "rbash": "sh",
+    "mksh": "sh",
+}
 
 
 @cache
@@ -39,8 +68,19 @@ def table() -> Mapping[str, Row]:
     )
 
     modules = (
-        builtins, containers, coreutils, databases, files, git, interpreters, network, packages, services, text, wrappers,
-    )  # fmt: skip
+        builtins,
+        containers,
+        coreutils,
+        databases,
+        files,
+        git,
+        interpreters,
+        network,
+        packages,
+        services,
+        text,
+        wrappers,
+    )
     return {row.name: row for module in modules for row in module.ROWS}
 
 

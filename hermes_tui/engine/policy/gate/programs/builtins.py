@@ -13,7 +13,19 @@ _INTEGER = re.compile(r"[-+]?\d+\Z")
 _COMPARES = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 _SET_HARMLESS = re.compile(r"[-+][euxvCfnhmbE]+\Z|[-+][eux]*o\Z|--\Z|-\Z")
 _SET_NAMES = frozenset(
-    ["errexit", "nounset", "pipefail", "xtrace", "verbose", "noclobber", "noglob", "errtrace", "functrace", "monitor", "notify"]
+    [
+        "errexit",
+        "nounset",
+        "pipefail",
+        "xtrace",
+        "verbose",
+        "noclobber",
+        "noglob",
+        "errtrace",
+        "functrace",
+        "monitor",
+        "notify",
+    ]
 )
 
 
@@ -179,21 +191,39 @@ def check_type(call: Call) -> Outcome:
 
 
 ROWS = [
-    *safe("echo : pwd jobs wait fg bg times dirs caller exit return break continue shift logout getopts unalias compgen help "
-          "typeset_print", raw=True),
+    *safe(
+        "echo : pwd jobs wait fg bg times dirs caller exit return break continue shift logout getopts unalias "
+        "compgen help typeset_print",
+        raw=True,
+    ),
     *safe("cd pushd popd", raw=True, check=check_cd),
     *safe("printf", raw=True, check=check_printf),
-    *safe("test [[", raw=True, check=check_test), *safe("((", raw=True),
+    *safe("test [[", raw=True, check=check_test),
+    *safe("((", raw=True),
     *safe("export declare typeset local readonly", raw=True, check=check_declare),
     *safe("read", "-*", "-r -s -e -E -n= -N= -t= -p= -d= -u= -a= -i=", check=check_read),
-    *safe("mapfile readarray", "-*", "-t -n= -O= -s= -u= -d= -c= -C=:x", check=check_mapfile, dangers={"-C": "runs a callback"}),
-    *safe("let", raw=True, check=check_let), *safe("unset", raw=True, check=check_unset),
+    *safe(
+        "mapfile readarray",
+        "-*",
+        "-t -n= -O= -s= -u= -d= -c= -C=:x",
+        check=check_mapfile,
+        dangers={"-C": "runs a callback"},
+    ),
+    *safe("let", raw=True, check=check_let),
+    *safe("unset", raw=True, check=check_unset),
     *unknown("trap", raw=True, check=check_trap, remember=False, reason="runs a command later"),
     *safe("alias", raw=True, check=check_alias),
     *safe("eval", raw=True, check=check_eval, remember=False),
     *unknown("source .", raw=True, check=check_source, remember=False, reason="runs a file in this shell"),
-    *safe("set", raw=True, check=check_set), *unknown("shopt ulimit umask", raw=True, remember=False),
-    *unknown("enable", "-*", "-a -n -p -s -f=:x -d:x", dangers={"-f": "loads code into the shell", "-d": "unloads a builtin"}, remember=False),
+    *safe("set", raw=True, check=check_set),
+    *unknown("shopt ulimit umask", raw=True, remember=False),
+    *unknown(
+        "enable",
+        "-*",
+        "-a -n -p -s -f=:x -d:x",
+        dangers={"-f": "loads code into the shell", "-d": "unloads a builtin"},
+        remember=False,
+    ),
     *safe("hash", raw=True, check=check_type),
     *danger("bind complete fc history suspend", "changes how the shell itself behaves", raw=True),
-]  # fmt: skip
+]

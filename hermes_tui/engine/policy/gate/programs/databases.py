@@ -44,10 +44,24 @@ def check_sqlite(call: Call) -> Outcome:
 
 
 ROWS = [
-    *unknown("psql mysql mariadb mongosh mongo redis-cli clickhouse-client cqlsh sqlcmd influx duckdb usql pgcli mycli",
-             "-*", raw=True, check=check_statements, remember=False),
-    *unknown("sqlite3 sqlite litecli", "-*", "-json -csv -header -readonly -batch -line -column -separator= -cmd=", single=True,
-             check=check_sqlite, remember=False),
+    *unknown(
+        "psql mysql mariadb mongosh mongo redis-cli clickhouse-client cqlsh sqlcmd influx duckdb usql pgcli mycli",
+        "-*",
+        raw=True,
+        check=check_statements,
+        remember=False,
+    ),
+    *unknown(
+        "sqlite3 sqlite litecli",
+        "-*",
+        "-json -csv -header -readonly -batch -line -column -separator= -cmd=",
+        single=True,
+        check=check_sqlite,
+        remember=False,
+    ),
     *unknown("pg_dump mysqldump mongodump pg_restore createdb createuser", remember=False),
-    *danger("dropdb dropuser mongorestore redis-server pg_ctl pg_resetwal mysqladmin initdb", "creates, stops or deletes databases"),
-]  # fmt: skip
+    *danger(
+        "dropdb dropuser mongorestore redis-server pg_ctl pg_resetwal mysqladmin initdb",
+        "creates, stops or deletes databases",
+    ),
+]

@@ -8,14 +8,14 @@ from ..facts import Call, Issue, Level, Outcome, Word
 from .rows import danger, safe, unknown, writes
 
 _TAR = (
-    "-c|--create -x|--extract|--get -t|--list -r|--append -u|--update -d|--diff -A -f|--file= -C|--directory= -v|--verbose "
-    "-z|--gzip|--gunzip -j|--bzip2 -J|--xz --zstd --lzma -a|--auto-compress -p|--preserve-permissions -k|--keep-old-files "
-    "-h|--dereference -O|--to-stdout -P|--absolute-names:u -m|--touch -w -W -S -s -U -X|--exclude-from=:r -T|--files-from=:r "
-    "--exclude= --exclude-vcs --strip-components= --transform= --wildcards --no-wildcards --owner= --group= --mode= "
-    "--mtime= --sort= --numeric-owner --overwrite --one-file-system --totals --checkpoint? --null --no-recursion "
-    "--skip-old-files --no-same-owner --no-same-permissions --format= --keep-newer-files -b= -l -o -B -i -n -N= -g=:w "
-    "--checkpoint-action=:x -I|--use-compress-program=:x --to-command=:x -F|--info-script=:x --new-volume-script=:x "
-    "--rsh-command=:x --rmt-command=:x --remove-files:d"
+    "-c|--create -x|--extract|--get -t|--list -r|--append -u|--update -d|--diff -A -f|--file= -C|--directory= "
+    "-v|--verbose -z|--gzip|--gunzip -j|--bzip2 -J|--xz --zstd --lzma -a|--auto-compress -p|--preserve-permissions "
+    "-k|--keep-old-files -h|--dereference -O|--to-stdout -P|--absolute-names:u -m|--touch -w -W -S -s -U "
+    "-X|--exclude-from=:r -T|--files-from=:r --exclude= --exclude-vcs --strip-components= --transform= --wildcards "
+    "--no-wildcards --owner= --group= --mode= --mtime= --sort= --numeric-owner --overwrite --one-file-system "
+    "--totals --checkpoint? --null --no-recursion --skip-old-files --no-same-owner --no-same-permissions --format= "
+    "--keep-newer-files -b= -l -o -B -i -n -N= -g=:w --checkpoint-action=:x -I|--use-compress-program=:x "
+    "--to-command=:x -F|--info-script=:x --new-volume-script=:x --rsh-command=:x --rmt-command=:x --remove-files:d"
 )
 _RUNS = "runs a program"
 
@@ -72,29 +72,71 @@ def check_rsync(call: Call) -> Outcome:
 
 
 ROWS = [
-    *unknown("tar bsdtar", "r*", _TAR, check=check_tar, dangers={"--checkpoint-action": _RUNS, "-I": _RUNS,
-             "--to-command": _RUNS, "-F": _RUNS, "--new-volume-script": _RUNS, "--rsh-command": _RUNS,
-             "--rmt-command": _RUNS, "--remove-files": "deletes what it packed"}),
-    *writes("zip", "-r*", "-r|--recurse-paths -q -v -j -m|--move:d -x= -i= -u -d:d -e:u -P=:u -# -y -9 -0 -T:u "
-            "-TT|--unzip-command=:x -X -D -l -s=", check=check_zip, dangers={"-m": "deletes what it packed",
-            "-d": "deletes entries of the archive", "--unzip-command": _RUNS, "-TT": _RUNS}),
+    *unknown(
+        "tar bsdtar",
+        "r*",
+        _TAR,
+        check=check_tar,
+        dangers={
+            "--checkpoint-action": _RUNS,
+            "-I": _RUNS,
+            "--to-command": _RUNS,
+            "-F": _RUNS,
+            "--new-volume-script": _RUNS,
+            "--rsh-command": _RUNS,
+            "--rmt-command": _RUNS,
+            "--remove-files": "deletes what it packed",
+        },
+    ),
+    *writes(
+        "zip",
+        "-r*",
+        "-r|--recurse-paths -q -v -j -m|--move:d -x= -i= -u -d:d -e:u -P=:u -# -y -9 -0 -T:u -TT|--unzip-command=:x "
+        "-X -D -l -s=",
+        check=check_zip,
+        dangers={
+            "-m": "deletes what it packed",
+            "-d": "deletes entries of the archive",
+            "--unzip-command": _RUNS,
+            "-TT": _RUNS,
+        },
+    ),
     *writes("unzip", "r-*", "-l -v -t -p -q -o:u -n -u -d=:w -j -x= -Z -a -C"),
-    *writes("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 compress uncompress", "w*",
-            "-d|--decompress -k|--keep -c|--stdout -t|--test -l|--list -v -q -f|--force:u -r|--recursive:u -# -n -N -T= -z "
-            "-o=:w --fast --best -S= --rm:d", dangers={"--rm": "deletes what it packed"}),
+    *writes(
+        "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 compress uncompress",
+        "w*",
+        "-d|--decompress -k|--keep -c|--stdout -t|--test -l|--list -v -q -f|--force:u -r|--recursive:u -# -n -N -T= "
+        "-z -o=:w --fast --best -S= --rm:d",
+        dangers={"--rm": "deletes what it packed"},
+    ),
     *safe("zcat bzcat xzcat zstdcat lz4cat zless zdiff", "r*", "-f -q -v"),
     *writes("7z 7za 7zr unrar rar ar cpio pax shar", remember=False),
-    *writes("rsync", "-*", "-a|--archive -v|--verbose -z|--compress -r|--recursive -n|--dry-run -P --progress -h -u|--update "
-            "-l -L -p -t -g -o -D -H -A -X -x -q -i -c -R -W -S -m --exclude= --include= --exclude-from=:r --stats "
-            "--partial --inplace --bwlimit= --info= --delete:d --delete-after:d --delete-before:d --delete-during:d "
-            "--delete-excluded:d --remove-source-files:d -e|--rsh=:x --rsync-path=:x --files-from=:r --link-dest=:r "
-            "--checksum --size-only --chmod= --chown=:u --backup -b --backup-dir=:w --port= --password-file=:r",
-            check=check_rsync, dangers={"--delete": "deletes files on the receiving side",
-            "--delete-after": "deletes files on the receiving side", "--delete-before": "deletes files on the receiving side",
-            "--delete-during": "deletes files on the receiving side", "--delete-excluded": "deletes files on the receiving side",
-            "--remove-source-files": "deletes the source files", "-e": _RUNS, "--rsync-path": _RUNS}, remember=False),
-    *danger("mkfs mke2fs mkswap wipefs fdisk sfdisk sgdisk gdisk parted cfdisk blkdiscard hdparm badblocks fsck "
-            "e2fsck tune2fs resize2fs cryptsetup losetup diskutil hdiutil zpool zfs lvremove vgremove pvremove mdadm",
-            "changes disks or file systems", "-w*"),
+    *writes(
+        "rsync",
+        "-*",
+        "-a|--archive -v|--verbose -z|--compress -r|--recursive -n|--dry-run -P --progress -h -u|--update -l -L -p "
+        "-t -g -o -D -H -A -X -x -q -i -c -R -W -S -m --exclude= --include= --exclude-from=:r --stats --partial "
+        "--inplace --bwlimit= --info= --delete:d --delete-after:d --delete-before:d --delete-during:d "
+        "--delete-excluded:d --remove-source-files:d -e|--rsh=:x --rsync-path=:x --files-from=:r --link-dest=:r "
+        "--checksum --size-only --chmod= --chown=:u --backup -b --backup-dir=:w --port= --password-file=:r",
+        check=check_rsync,
+        dangers={
+            "--delete": "deletes files on the receiving side",
+            "--delete-after": "deletes files on the receiving side",
+            "--delete-before": "deletes files on the receiving side",
+            "--delete-during": "deletes files on the receiving side",
+            "--delete-excluded": "deletes files on the receiving side",
+            "--remove-source-files": "deletes the source files",
+            "-e": _RUNS,
+            "--rsync-path": _RUNS,
+        },
+        remember=False,
+    ),
+    *danger(
+        "mkfs mke2fs mkswap wipefs fdisk sfdisk sgdisk gdisk parted cfdisk blkdiscard hdparm badblocks fsck e2fsck "
+        "tune2fs resize2fs cryptsetup losetup diskutil hdiutil zpool zfs lvremove vgremove pvremove mdadm",
+        "changes disks or file systems",
+        "-w*",
+    ),
     *danger("mount umount swapon swapoff chroot pivot_root", "changes mounts or the root folder", "-*"),
-]  # fmt: skip
+]

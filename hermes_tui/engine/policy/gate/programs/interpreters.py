@@ -113,13 +113,17 @@ def _check_language(call: Call, language: str, inline: str) -> Outcome:
 _MODULES = [
     pytest_row("pytest"),
     *unknown("unittest", "-*", "-v -q -f -b -k="),
-    *writes("venv", "w*", "--clear:d --upgrade --system-site-packages --without-pip --prompt= --symlinks --copies",
-            dangers={"--clear": "empties that folder first"}),
+    *writes(
+        "venv",
+        "w*",
+        "--clear:d --upgrade --system-site-packages --without-pip --prompt= --symlinks --copies",
+        dangers={"--clear": "empties that folder first"},
+    ),
     *safe("json.tool", "rt", "--sort-keys --indent= --compact --no-ensure-ascii --json-lines"),
     *unknown("mypy ruff black isort flake8 pylint compileall py_compile doctest coverage build timeit cProfile", "-*"),
     *unknown("http.server smtpd", "-*", remember=False, reason="opens a server"),
     *unknown("*", remember=False),
-]  # fmt: skip
+]
 
 
 def _pip_module() -> Row:
@@ -131,18 +135,59 @@ def _pip_module() -> Row:
 _PYTHON_OPTIONS = "-c=:u -u -B -O -OO -E -I -s -S -q -v -b -W= -X=:u -i:u -V -x -P -d"
 ROWS = [
     *unknown("sh", raw=True, check=check_shell, remember=False),
-    Row("python", options=f"--help --version {_PYTHON_OPTIONS}", check=check_python, stops=True, remember=False,
-        reason="runs Python code"),
-    Row("python -m", options="", subs={row.name: row for row in [*_MODULES, _pip_module()]}, remember=False,
-        reason="runs a Python module"),
-    *unknown("perl", "-*", "-e|-E=:u -n -p -i?:u -l? -a -F= -w -M?:u -m?:u -I=:u -0? -s -T -t -c -v -W -X", stops=True,
-             check=check_other, remember=False, reason="runs Perl code"),
-    *unknown("ruby", "-*", "-e=:u -n -p -i?:u -l -a -w -r=:u -I=:u -c -v", stops=True, check=check_other, remember=False,
-             reason="runs Ruby code"),
-    *unknown("node bun deno", "-*", "-e|--eval=:u -p|--print=:u -c|--check -r|--require=:x --import=:x --loader=:x "
-             "--inspect?:u --inspect-brk?:u --test --watch --env-file=:r", stops=True, check=check_other, remember=False,
-             reason="runs JavaScript code", dangers={"-r": "loads code", "--import": "loads code", "--loader": "loads code"}),
-    *unknown("php lua luajit tclsh Rscript R julia guile racket sbcl scheme elixir erl iex ghci runghc scala groovy jshell octave "
-             "gnuplot m4 expect ipython jupyter irb java swipl gawk_lib osh fish nu elvish xonsh tcsh csh busybox_sh", "-*",
-             "-e|-r=:u -E=:u -f= -jar= -cp=", stops=True, check=check_other, remember=False, reason="runs code"),
-]  # fmt: skip
+    Row(
+        "python",
+        options=f"--help --version {_PYTHON_OPTIONS}",
+        check=check_python,
+        stops=True,
+        remember=False,
+        reason="runs Python code",
+    ),
+    Row(
+        "python -m",
+        options="",
+        subs={row.name: row for row in [*_MODULES, _pip_module()]},
+        remember=False,
+        reason="runs a Python module",
+    ),
+    *unknown(
+        "perl",
+        "-*",
+        "-e|-E=:u -n -p -i?:u -l? -a -F= -w -M?:u -m?:u -I=:u -0? -s -T -t -c -v -W -X",
+        stops=True,
+        check=check_other,
+        remember=False,
+        reason="runs Perl code",
+    ),
+    *unknown(
+        "ruby",
+        "-*",
+        "-e=:u -n -p -i?:u -l -a -w -r=:u -I=:u -c -v",
+        stops=True,
+        check=check_other,
+        remember=False,
+        reason="runs Ruby code",
+    ),
+    *unknown(
+        "node bun deno",
+        "-*",
+        "-e|--eval=:u -p|--print=:u -c|--check -r|--require=:x --import=:x --loader=:x --inspect?:u "
+        "--inspect-brk?:u --test --watch --env-file=:r",
+        stops=True,
+        check=check_other,
+        remember=False,
+        reason="runs JavaScript code",
+        dangers={"-r": "loads code", "--import": "loads code", "--loader": "loads code"},
+    ),
+    *unknown(
+        "php lua luajit tclsh Rscript R julia guile racket sbcl scheme elixir erl iex ghci runghc scala groovy "
+        "jshell octave gnuplot m4 expect ipython jupyter irb java swipl gawk_lib osh fish nu elvish xonsh tcsh csh "
+        "busybox_sh",
+        "-*",
+        "-e|-r=:u -E=:u -f= -jar= -cp=",
+        stops=True,
+        check=check_other,
+        remember=False,
+        reason="runs code",
+    ),
+]

@@ -9,29 +9,53 @@ from .rows import danger, unknown
 
 _SENDS = "sends data to another machine"
 _CURL = (
-    "-s|--silent -S|--show-error -L|--location -f|--fail --fail-with-body -I|--head -i|--include -v|--verbose -k|--insecure:u "
-    "-A|--user-agent= -e|--referer= -H|--header= -m|--max-time= --connect-timeout= --retry= --retry-delay= "
-    "--retry-all-errors --retry-connrefused -w|--write-out= -# --progress-bar --compressed -g|--globoff -G|--get "
-    "--http1.1 --http2 --http3 -4|--ipv4 -6|--ipv6 --max-redirs= -r|--range= -N|--no-buffer --no-progress-meter --proto= "
-    "--tlsv1.2 --tlsv1.3 -J|--remote-header-name -Z|--parallel --create-dirs --max-filesize= -C|--continue-at= "
-    "-o|--output=:t -O|--remote-name:W --output-dir=:w -D|--dump-header=:w -c|--cookie-jar=:w -b|--cookie=:u "
-    "-X|--request=:u -d|--data|--data-ascii=:d --data-raw=:d --data-binary=:d --data-urlencode=:d --json=:d -F|--form=:d "
-    "--form-string=:d -T|--upload-file=:d -u|--user=:d -n|--netrc:d --netrc-file=:d -E|--cert=:d --key=:d "
-    "-K|--config=:d -x|--proxy=:d --socks5=:d --preproxy=:d --resolve=:u --connect-to=:u --url= --cacert=:r --capath=:r "
-    "--unix-socket=:d -Q|--quote=:d --oauth2-bearer=:d --trace=:w --trace-ascii=:w --stderr=:w --engine=:x --doh-url=:u "
-    "--interface= --limit-rate= --noproxy= -q|--disable -R|--remote-time -z|--time-cond= --path-as-is -a|--append"
+    "-s|--silent -S|--show-error -L|--location -f|--fail --fail-with-body -I|--head -i|--include -v|--verbose "
+    "-k|--insecure:u -A|--user-agent= -e|--referer= -H|--header= -m|--max-time= --connect-timeout= --retry= "
+    "--retry-delay= --retry-all-errors --retry-connrefused -w|--write-out= -# --progress-bar --compressed "
+    "-g|--globoff -G|--get --http1.1 --http2 --http3 -4|--ipv4 -6|--ipv6 --max-redirs= -r|--range= -N|--no-buffer "
+    "--no-progress-meter --proto= --tlsv1.2 --tlsv1.3 -J|--remote-header-name -Z|--parallel --create-dirs "
+    "--max-filesize= -C|--continue-at= -o|--output=:t -O|--remote-name:W --output-dir=:w -D|--dump-header=:w "
+    "-c|--cookie-jar=:w -b|--cookie=:u -X|--request=:u -d|--data|--data-ascii=:d --data-raw=:d --data-binary=:d "
+    "--data-urlencode=:d --json=:d -F|--form=:d --form-string=:d -T|--upload-file=:d -u|--user=:d -n|--netrc:d "
+    "--netrc-file=:d -E|--cert=:d --key=:d -K|--config=:d -x|--proxy=:d --socks5=:d --preproxy=:d --resolve=:u "
+    "--connect-to=:u --url= --cacert=:r --capath=:r --unix-socket=:d -Q|--quote=:d --oauth2-bearer=:d --trace=:w "
+    "--trace-ascii=:w --stderr=:w --engine=:x --doh-url=:u --interface= --limit-rate= --noproxy= -q|--disable "
+    "-R|--remote-time -z|--time-cond= --path-as-is -a|--append"
 )
-_CURL_SENDS = ["-d", "--data-raw", "--data-binary", "--data-urlencode", "--json", "-F", "--form-string", "-T", "-u", "-n", "--netrc-file", "-E", "--key", "-K", "-x", "--socks5", "--preproxy", "--unix-socket", "-Q", "--oauth2-bearer", "--engine"]  # fmt: skip
+_CURL_SENDS = [
+    "-d",
+    "--data-raw",
+    "--data-binary",
+    "--data-urlencode",
+    "--json",
+    "-F",
+    "--form-string",
+    "-T",
+    "-u",
+    "-n",
+    "--netrc-file",
+    "-E",
+    "--key",
+    "-K",
+    "-x",
+    "--socks5",
+    "--preproxy",
+    "--unix-socket",
+    "-Q",
+    "--oauth2-bearer",
+    "--engine",
+]
 _WGET = (
-    "-q|--quiet -nv -v -O|--output-document=:t -P|--directory-prefix=:w -c|--continue -N|--timestamping -r|--recursive -np "
-    "-l= -k -p -A= -R= -T|--timeout= -t|--tries= --spider -S|--server-response --no-check-certificate:u -U|--user-agent= "
-    "--header= -nc|--no-clobber -i|--input-file=:r -o|--output-file=:w -a=:w --show-progress --progress= -4 -6 "
-    "--post-data=:d --post-file=:d --body-data=:d --body-file=:d --method=:u --user=:d --password=:d -e|--execute=:d "
-    "--use-askpass=:x --load-cookies=:r --save-cookies=:w --max-redirect= -nd -x -m|--mirror -E -b|--background"
+    "-q|--quiet -nv -v -O|--output-document=:t -P|--directory-prefix=:w -c|--continue -N|--timestamping "
+    "-r|--recursive -np -l= -k -p -A= -R= -T|--timeout= -t|--tries= --spider -S|--server-response "
+    "--no-check-certificate:u -U|--user-agent= --header= -nc|--no-clobber -i|--input-file=:r -o|--output-file=:w "
+    "-a=:w --show-progress --progress= -4 -6 --post-data=:d --post-file=:d --body-data=:d --body-file=:d "
+    "--method=:u --user=:d --password=:d -e|--execute=:d --use-askpass=:x --load-cookies=:r --save-cookies=:w "
+    "--max-redirect= -nd -x -m|--mirror -E -b|--background"
 )
 _SSH = (
-    "-4 -6 -A -a -C -f -G -g -K -k -M -N -n -q -s -T -t -V -v -X -x -Y -y -B= -b= -c= -D= -E= -e= -F= -I= -i= -J= -L= -l= "
-    "-m= -O= -o= -P= -p= -Q= -R= -S= -W= -w="
+    "-4 -6 -A -a -C -f -G -g -K -k -M -N -n -q -s -T -t -V -v -X -x -Y -y -B= -b= -c= -D= -E= -e= -F= -I= -i= -J= "
+    "-L= -l= -m= -O= -o= -P= -p= -Q= -R= -S= -W= -w="
 )
 
 
@@ -96,21 +120,52 @@ def check_copy(call: Call) -> Outcome:
 
 ROWS = [
     *unknown("curl", "-*", _CURL, check=check_curl, remember=False, dangers=dict.fromkeys(_CURL_SENDS, _SENDS)),
-    *unknown("wget wget2", "-*", _WGET, check=check_wget, remember=False,
-             dangers={"--post-data": _SENDS, "--post-file": _SENDS, "--body-data": _SENDS, "--body-file": _SENDS,
-                      "-e": "sets inline configuration", "--use-askpass": "runs a program", "--user": _SENDS,
-                      "--password": _SENDS}),
+    *unknown(
+        "wget wget2",
+        "-*",
+        _WGET,
+        check=check_wget,
+        remember=False,
+        dangers={
+            "--post-data": _SENDS,
+            "--post-file": _SENDS,
+            "--body-data": _SENDS,
+            "--body-file": _SENDS,
+            "-e": "sets inline configuration",
+            "--use-askpass": "runs a program",
+            "--user": _SENDS,
+            "--password": _SENDS,
+        },
+    ),
     *unknown("aria2c axel http https httpie xh lynx w3m links elinks yt-dlp", remember=False),
-    *unknown("ping ping6 traceroute tracepath mtr dig nslookup host whois getent resolvectl drill arp ip ifconfig netstat "
-             "ss route nmap", "-*", "-c= -n -a -t= -p= -l -u -x -4 -6 -w= -W= -i= +short -o", check=check_resolver,
-             remember=False),
+    *unknown(
+        "ping ping6 traceroute tracepath mtr dig nslookup host whois getent resolvectl drill arp ip ifconfig "
+        "netstat ss route nmap",
+        "-*",
+        "-c= -n -a -t= -p= -l -u -x -4 -6 -w= -W= -i= +short -o",
+        check=check_resolver,
+        remember=False,
+    ),
     *danger("nc telnet tftp ftp lftp sftp cryptcat rlogin rsh", _SENDS, raw=True, check=check_resolver),
     *danger("ssh mosh autossh sshpass", "opens a shell on another machine", "-*", _SSH, stops=True, check=check_ssh),
-    *danger("scp", "copies to or from another machine", "-*", "-r -p -q -v -C -P= -i= -o= -F= -J= -l= -c= -S= -3 -B -T",
-            check=check_copy),
-    *danger("ssh-keygen ssh-add ssh-copy-id ssh-agent gpg gpg2 age openssl pass security keytool certutil step "
-            "secret-tool op bw vault", "handles keys or credentials", raw=True),
-    *danger("mail mailx sendmail mutt msmtp swaks rclone s3cmd gsutil aws gcloud az doctl heroku fly flyctl vercel netlify "
-            "wrangler firebase ngrok cloudflared tailscale wg wg-quick openvpn iptables ip6tables nft ufw firewall-cmd "
-            "tcpdump tshark hydra sqlmap msfconsole twurl", "uses the network in ways that cannot be foreseen", raw=True),
-]  # fmt: skip
+    *danger(
+        "scp",
+        "copies to or from another machine",
+        "-*",
+        "-r -p -q -v -C -P= -i= -o= -F= -J= -l= -c= -S= -3 -B -T",
+        check=check_copy,
+    ),
+    *danger(
+        "ssh-keygen ssh-add ssh-copy-id ssh-agent gpg gpg2 age openssl pass security keytool certutil step "
+        "secret-tool op bw vault",
+        "handles keys or credentials",
+        raw=True,
+    ),
+    *danger(
+        "mail mailx sendmail mutt msmtp swaks rclone s3cmd gsutil aws gcloud az doctl heroku fly flyctl vercel "
+        "netlify wrangler firebase ngrok cloudflared tailscale wg wg-quick openvpn iptables ip6tables nft ufw "
+        "firewall-cmd tcpdump tshark hydra sqlmap msfconsole twurl",
+        "uses the network in ways that cannot be foreseen",
+        raw=True,
+    ),
+]

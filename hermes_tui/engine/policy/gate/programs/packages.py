@@ -10,12 +10,13 @@ _PUBLISHES = "publishes to others"
 _PYTEST = (
     "-q|--quiet -v|--verbose -x|--exitfirst -s -l|--showlocals -k= -m= --tb= --maxfail= --lf|--last-failed "
     "--ff|--failed-first --nf --sw|--stepwise --sw-skip --co|--collect-only --durations= --durations-min= -r= "
-    "--no-header --no-summary --disable-warnings --disable-pytest-warnings -n|--numprocesses= --color= --strict-markers "
-    "--strict-config --strict --runxfail --fixtures --markers --cache-show? --show-capture= --capture= --timeout= "
-    "--deselect= --ignore= --ignore-glob= --no-cov --full-trace --setup-show --setup-plan --verbosity= --dist= --reruns= "
-    "--randomly-seed= -W= --pyargs --import-mode= --snapshot-update:W --cov?:W --cov-report?:W --junitxml|--junit-xml=:w "
-    "-p=:u -c|--config-file=:u -o|--override-ini=:u --rootdir=:u --confcutdir=:u --basetemp=:d --pastebin=:n --pdb:u "
-    "--pdbcls=:u --trace:u --debug?:w --log-file=:w --cache-clear:W --looponfail:u --rsyncdir=:u -f"
+    "--no-header --no-summary --disable-warnings --disable-pytest-warnings -n|--numprocesses= --color= "
+    "--strict-markers --strict-config --strict --runxfail --fixtures --markers --cache-show? --show-capture= "
+    "--capture= --timeout= --deselect= --ignore= --ignore-glob= --no-cov --full-trace --setup-show --setup-plan "
+    "--verbosity= --dist= --reruns= --randomly-seed= -W= --pyargs --import-mode= --snapshot-update:W --cov?:W "
+    "--cov-report?:W --junitxml|--junit-xml=:w -p=:u -c|--config-file=:u -o|--override-ini=:u --rootdir=:u "
+    "--confcutdir=:u --basetemp=:d --pastebin=:n --pdb:u --pdbcls=:u --trace:u --debug?:w --log-file=:w "
+    "--cache-clear:W --looponfail:u --rsyncdir=:u -f"
 )
 _PYTEST_DANGERS = {"--basetemp": "empties that folder first", "--pastebin": "sends the output to a public site"}
 
@@ -26,77 +27,151 @@ def pytest_row(name: str) -> Row:
 
 
 def _system(name: str, reads: str, changes: str, removes: str, options: str = "") -> Row:
-    return parent(name, f"-y|--yes -q|--quiet -v -n|--dry-run|--simulate --no-install-recommends {options}",
-                  safe(reads, "-*", "-a -v -i -l --installed --upgradable --all-versions -n -q --names-only --json"),
-                  unknown(changes, "-*", "-y --no-install-recommends --cask -g --no-cache", remember=False),
-                  danger(removes, _REMOVES), remember=False)  # fmt: skip
+    return parent(
+        name,
+        f"-y|--yes -q|--quiet -v -n|--dry-run|--simulate --no-install-recommends {options}",
+        safe(reads, "-*", "-a -v -i -l --installed --upgradable --all-versions -n -q --names-only --json"),
+        unknown(changes, "-*", "-y --no-install-recommends --cask -g --no-cache", remember=False),
+        danger(removes, _REMOVES),
+        remember=False,
+    )
 
 
-_INSTALLS = {"remember": False}
 _PIP = parent(
-    "pip", "-q|--quiet -v|--verbose --no-input --disable-pip-version-check --no-color --isolated -i=:u --proxy=:u "
+    "pip",
+    "-q|--quiet -v|--verbose --no-input --disable-pip-version-check --no-color --isolated -i=:u --proxy=:u "
     "--cache-dir= --python=:u --require-virtualenv --no-cache-dir",
-    safe("list show freeze check inspect debug help index_versions", "-*", "--outdated -o --format= -f|--files --local -l --user --not-required"),
-    unknown("install download wheel", "r*", "-U|--upgrade -e|--editable= -r|--requirement=:r -c|--constraint=:r --no-deps "
-            "--pre --user --force-reinstall --no-cache-dir --prefer-binary -t=:w --target=:w --break-system-packages:u "
-            "-i|--index-url=:u --extra-index-url=:u --find-links=:u -f=:u --trusted-host=:u --no-build-isolation "
-            "--only-binary= --no-binary= -d=:w -w=:w --dry-run --root=:w --prefix=:w -q", reason="installs packages", **_INSTALLS),
+    safe(
+        "list show freeze check inspect debug help index_versions",
+        "-*",
+        "--outdated -o --format= -f|--files --local -l --user --not-required",
+    ),
+    unknown(
+        "install download wheel",
+        "r*",
+        "-U|--upgrade -e|--editable= -r|--requirement=:r -c|--constraint=:r --no-deps --pre --user "
+        "--force-reinstall --no-cache-dir --prefer-binary -t=:w --target=:w --break-system-packages:u "
+        "-i|--index-url=:u --extra-index-url=:u --find-links=:u -f=:u --trusted-host=:u --no-build-isolation "
+        "--only-binary= --no-binary= -d=:w -w=:w --dry-run --root=:w --prefix=:w -q",
+        reason="installs packages",
+        remember=False,
+    ),
     danger("uninstall", _REMOVES, "-*", "-y -r="),
-    unknown("cache config hash search completion index", **_INSTALLS), remember=False,
-)  # fmt: skip
-_NPM_INSTALL = ("-D|--save-dev -g|--global:u -S|--save --save-exact -E --no-save --legacy-peer-deps --force:u --production "
-                "--omit= --include= --no-audit --no-fund --ignore-scripts --prefer-offline --frozen-lockfile -w= -P -O "
-                "--silent --registry=:u --prefix=:u --no-optional")  # fmt: skip
+    unknown("cache config hash search completion index", remember=False),
+    remember=False,
+)
+_NPM_INSTALL = (
+    "-D|--save-dev -g|--global:u -S|--save --save-exact -E --no-save --legacy-peer-deps --force:u --production "
+    "--omit= --include= --no-audit --no-fund --ignore-scripts --prefer-offline --frozen-lockfile -w= -P -O --silent "
+    "--registry=:u --prefix=:u --no-optional"
+)
 
 
 def _node_manager(name: str) -> Row:
     return parent(
-        name, "-s|--silent -C=:u --prefix=:u -w|--workspace= --workspaces --filter= -F= -r|--recursive",
-        safe("ls list view info outdated why explain audit prefix root bin fund doctor query licenses", "-*",
-             "--json --depth= -g --all --prod --dev --long --audit-level="),
+        name,
+        "-s|--silent -C=:u --prefix=:u -w|--workspace= --workspaces --filter= -F= -r|--recursive",
+        safe(
+            "ls list view info outdated why explain audit prefix root bin fund doctor query licenses",
+            "-*",
+            "--json --depth= -g --all --prod --dev --long --audit-level=",
+        ),
         unknown("test t tst", "-*", "--silent -s --if-present -w=", reason="runs a script of the project"),
-        unknown("install i ci add update upgrade up dedupe link import", "-*", _NPM_INSTALL, reason="installs packages", **_INSTALLS),
-        unknown("run run-script start build dev lint exec x dlx create init rebuild", "-*", "--silent -s --if-present",
-                stops=True, reason="runs a script of the project", remember=False),
+        unknown(
+            "install i ci add update upgrade up dedupe link import",
+            "-*",
+            _NPM_INSTALL,
+            reason="installs packages",
+            remember=False,
+        ),
+        unknown(
+            "run run-script start build dev lint exec x dlx create init rebuild",
+            "-*",
+            "--silent -s --if-present",
+            stops=True,
+            reason="runs a script of the project",
+            remember=False,
+        ),
         danger("uninstall remove rm un unlink prune", _REMOVES),
         danger("publish unpublish deprecate dist-tag owner access token login logout adduser team hook", _PUBLISHES),
-        unknown("config set cache store", remember=False), unknown("pack version", remember=False), unknown("*", remember=False),
-    )  # fmt: skip
+        unknown("config set cache store", remember=False),
+        unknown("pack version", remember=False),
+        unknown("*", remember=False),
+    )
 
 
 _CARGO = parent(
-    "cargo", "-q|--quiet -v|--verbose --color= --locked --offline --frozen --manifest-path=:u --config=:x -C=:u -Z=:u",
-    unknown("check build test clippy doc bench nextest", "-*",
-            "--release -r --all --workspace -p|--package= --lib --bin= --bins --test= --tests --example= --examples "
-            "--all-targets --all-features --features= -F= --no-default-features --target= -j|--jobs= --no-run --message-format= "
-            "--keep-going --no-fail-fast --no-deps --open:u --exclude= --profile= --target-dir=:w --fix:u", reason="builds the project"),
+    "cargo",
+    "-q|--quiet -v|--verbose --color= --locked --offline --frozen --manifest-path=:u --config=:x -C=:u -Z=:u",
+    unknown(
+        "check build test clippy doc bench nextest",
+        "-*",
+        "--release -r --all --workspace -p|--package= --lib --bin= --bins --test= --tests --example= --examples "
+        "--all-targets --all-features --features= -F= --no-default-features --target= -j|--jobs= --no-run "
+        "--message-format= --keep-going --no-fail-fast --no-deps --open:u --exclude= --profile= --target-dir=:w "
+        "--fix:u",
+        reason="builds the project",
+    ),
     unknown("run", "-*", "--release -r --bin= --example= -p= --features=", reason="runs the project", remember=False),
-    writes("fmt", "-*", "--all --check -p="), safe("tree metadata pkgid locate-project version search", "-*",
-           "-i= -d -e= --depth= --no-deps --format-version= --limit= -p= --duplicates"),
+    writes("fmt", "-*", "--all --check -p="),
+    safe(
+        "tree metadata pkgid locate-project version search",
+        "-*",
+        "-i= -d -e= --depth= --no-deps --format-version= --limit= -p= --duplicates",
+    ),
     unknown("add update fetch vendor install init new generate-lockfile remove", remember=False),
-    danger("uninstall clean", "removes builds or packages"), danger("publish yank login logout owner", _PUBLISHES), unknown("*"),
-)  # fmt: skip
+    danger("uninstall clean", "removes builds or packages"),
+    danger("publish yank login logout owner", _PUBLISHES),
+    unknown("*"),
+)
 _GO = parent(
-    "go", "-C=:u",
-    unknown("vet build test list doc", "-*", "-v -x -race -short -cover -count= -run= -bench= -timeout= -tags= -o=:w -json -m "
-            "-mod= -trimpath -ldflags=:u -exec=:x -toolexec=:x -vettool=:x -gcflags=:u -coverprofile=:w -failfast -p= -n -a -u",
-            single=True, reason="builds the project", dangers={"-exec": "runs a program", "-toolexec": "runs a program",
-            "-vettool": "runs a program"}),
-    safe("version env", "-*", "-json -w:u -u:u -m", single=True), writes("fmt", "-*", "-n -x", single=True),
-    unknown("mod get install work generate tool", remember=False), unknown("run", remember=False, reason="runs code"),
-    danger("clean", "removes builds"), unknown("*", remember=False),
-)  # fmt: skip
+    "go",
+    "-C=:u",
+    unknown(
+        "vet build test list doc",
+        "-*",
+        "-v -x -race -short -cover -count= -run= -bench= -timeout= -tags= -o=:w -json -m -mod= -trimpath "
+        "-ldflags=:u -exec=:x -toolexec=:x -vettool=:x -gcflags=:u -coverprofile=:w -failfast -p= -n -a -u",
+        single=True,
+        reason="builds the project",
+        dangers={"-exec": "runs a program", "-toolexec": "runs a program", "-vettool": "runs a program"},
+    ),
+    safe("version env", "-*", "-json -w:u -u:u -m", single=True),
+    writes("fmt", "-*", "-n -x", single=True),
+    unknown("mod get install work generate tool", remember=False),
+    unknown("run", remember=False, reason="runs code"),
+    danger("clean", "removes builds"),
+    unknown("*", remember=False),
+)
 
 ROWS = [
-    pytest_row("pytest"), pytest_row("py.test"),
-    _system("apt", "list search show policy depends rdepends", "install update upgrade full-upgrade dist-upgrade download",
-            "remove purge autoremove autopurge clean edit-sources"),
-    _system("apt-get", "indextargets", "install update upgrade dist-upgrade download source build-dep check",
-            "remove purge autoremove clean autoclean"),
-    _system("dnf", "list search info repolist provides", "install update upgrade check-update makecache", "remove erase autoremove clean"),
+    pytest_row("pytest"),
+    pytest_row("py.test"),
+    _system(
+        "apt",
+        "list search show policy depends rdepends",
+        "install update upgrade full-upgrade dist-upgrade download",
+        "remove purge autoremove autopurge clean edit-sources",
+    ),
+    _system(
+        "apt-get",
+        "indextargets",
+        "install update upgrade dist-upgrade download source build-dep check",
+        "remove purge autoremove clean autoclean",
+    ),
+    _system(
+        "dnf",
+        "list search info repolist provides",
+        "install update upgrade check-update makecache",
+        "remove erase autoremove clean",
+    ),
     _system("yum", "list search info", "install update upgrade", "remove erase autoremove clean"),
-    _system("brew", "list ls search info outdated deps uses leaves doctor config", "install update upgrade tap link unlink services",
-            "uninstall remove rm cleanup autoremove untap"),
+    _system(
+        "brew",
+        "list ls search info outdated deps uses leaves doctor config",
+        "install update upgrade tap link unlink services",
+        "uninstall remove rm cleanup autoremove untap",
+    ),
     _system("apk", "info search list", "add update upgrade fetch", "del"),
     _system("zypper", "search info list-updates", "install update refresh", "remove"),
     _system("snap", "list find info", "install refresh", "remove"),
@@ -104,37 +179,109 @@ ROWS = [
     _system("port", "installed search info", "install selfupdate", "uninstall"),
     _system("choco", "list search", "install upgrade", "uninstall"),
     *safe("apt-cache dpkg-query rpmquery", "-*", "-W -l -L -s -S -f= -a"),
-    *unknown("dpkg rpm", "-*", "-l|--list -L|--listfiles -s|--status -S|--search -q -a -i:u -r|--remove:d -P|--purge:d -e|--erase:d "
-             "-U:u --configure:u", dangers={"-r": _REMOVES, "-P": _REMOVES, "-e": _REMOVES}, remember=False),
-    *unknown("pacman yay paru", "-*", "-Q:u -S:u -Ss -Si -Qi -Ql -R:d -Rs:d -Rns:d -Syu:u -U:u", single=True, remember=False,
-             dangers={"-R": _REMOVES, "-Rs": _REMOVES, "-Rns": _REMOVES}),
+    *unknown(
+        "dpkg rpm",
+        "-*",
+        "-l|--list -L|--listfiles -s|--status -S|--search -q -a -i:u -r|--remove:d -P|--purge:d -e|--erase:d -U:u "
+        "--configure:u",
+        dangers={"-r": _REMOVES, "-P": _REMOVES, "-e": _REMOVES},
+        remember=False,
+    ),
+    *unknown(
+        "pacman yay paru",
+        "-*",
+        "-Q:u -S:u -Ss -Si -Qi -Ql -R:d -Rs:d -Rns:d -Syu:u -U:u",
+        single=True,
+        remember=False,
+        dangers={"-R": _REMOVES, "-Rs": _REMOVES, "-Rns": _REMOVES},
+    ),
     *unknown("emerge nix nix-env nix-shell guix", remember=False),
     _PIP,
-    parent("uv", "-q -v --no-cache -n --offline --project=:u --directory=:u",
-           unknown("sync lock add venv init export build python", remember=False), safe("tree version"),
-           unknown("run tool", stops=True, remember=False, reason="runs code"), danger("remove", _REMOVES),
-           danger("publish", _PUBLISHES), [Row("pip", remember=False, subs=_PIP.subs)], unknown("*", remember=False)),
-    parent("poetry", "-q -v -n --no-interaction", safe("show check version env"), unknown("install update add lock build",
-           remember=False), unknown("run", stops=True, remember=False), danger("remove", _REMOVES), danger("publish", _PUBLISHES)),
-    parent("conda", "-q -y", safe("list info search"), unknown("install create update env activate run", remember=False),
-           danger("remove uninstall clean", _REMOVES)),
+    parent(
+        "uv",
+        "-q -v --no-cache -n --offline --project=:u --directory=:u",
+        unknown("sync lock add venv init export build python", remember=False),
+        safe("tree version"),
+        unknown("run tool", stops=True, remember=False, reason="runs code"),
+        danger("remove", _REMOVES),
+        danger("publish", _PUBLISHES),
+        [Row("pip", remember=False, subs=_PIP.subs)],
+        unknown("*", remember=False),
+    ),
+    parent(
+        "poetry",
+        "-q -v -n --no-interaction",
+        safe("show check version env"),
+        unknown("install update add lock build", remember=False),
+        unknown("run", stops=True, remember=False),
+        danger("remove", _REMOVES),
+        danger("publish", _PUBLISHES),
+    ),
+    parent(
+        "conda",
+        "-q -y",
+        safe("list info search"),
+        unknown("install create update env activate run", remember=False),
+        danger("remove uninstall clean", _REMOVES),
+    ),
     *unknown("pipx pipenv pdm rye hatch tox nox mamba micromamba pre-commit", remember=False),
     *[_node_manager(name) for name in ("npm", "pnpm", "yarn")],
-    *unknown("npx bunx pnpx corepack tsx ts-node", "-*", "-y", stops=True, remember=False, reason="downloads and runs a package"),
-    *unknown("tsc eslint prettier vitest jest mocha biome oxlint next vite webpack rollup esbuild turbo nx stylelint", "-*"),
+    *unknown(
+        "npx bunx pnpx corepack tsx ts-node",
+        "-*",
+        "-y",
+        stops=True,
+        remember=False,
+        reason="downloads and runs a package",
+    ),
+    *unknown(
+        "tsc eslint prettier vitest jest mocha biome oxlint next vite webpack rollup esbuild turbo nx stylelint", "-*"
+    ),
     *unknown("ruff black isort flake8 pylint mypy pyright ty bandit autopep8 yapf djlint", "-*"),
-    _CARGO, _GO,
-    *unknown("rustc gcc g++ cc c++ clang clang++ tcc javac kotlinc scalac ghc swiftc zig nim dmd ocamlopt ld as nvcc", "-*",
-             "-o=:w -c -g -O? -W? -w -I? -L? -l? -D? -std? -S -E -v -f?:u -m? -x= -shared -pipe", single=True),
-    *unknown("rustup", remember=False), *writes("gofmt rustfmt clang-format shfmt", "-*", "-l -d -w -s -i --check --edition="),
-    *unknown("golangci-lint staticcheck shellcheck hadolint actionlint yamllint markdownlint clang-tidy cppcheck", "-*"),
-    *unknown("make just task rake ant mvn mvnw gradle gradlew ninja meson cmake ctest bazel bazelisk buck scons sbt lein mix "
-             "dotnet swift xcodebuild flutter dart stack cabal dune msbuild premake invoke fab earthly", "-*",
-             "-n|--dry-run -j? -C=:u -f=:u -B -k -s -q", remember=False, reason="runs recipes of the project"),
-    parent("gem", "", safe("list info search which environment"), unknown("install update build", remember=False),
-           danger("uninstall cleanup", _REMOVES), danger("push yank owner signin", _PUBLISHES)),
-    parent("bundle", "", safe("list show info check outdated"), unknown("install update add lock init", remember=False),
-           unknown("exec", stops=True, remember=False), danger("clean remove", _REMOVES)),
-    parent("composer", "", safe("show info outdated validate"), unknown("install update require", remember=False), danger("remove", _REMOVES)),
-    *danger("twine", _PUBLISHES), *unknown("opam cpan cpanm luarocks vcpkg conan stow asdf mise nvm fnm volta pyenv rbenv sdk", remember=False),
-]  # fmt: skip
+    _CARGO,
+    _GO,
+    *unknown(
+        "rustc gcc g++ cc c++ clang clang++ tcc javac kotlinc scalac ghc swiftc zig nim dmd ocamlopt ld as nvcc",
+        "-*",
+        "-o=:w -c -g -O? -W? -w -I? -L? -l? -D? -std? -S -E -v -f?:u -m? -x= -shared -pipe",
+        single=True,
+    ),
+    *unknown("rustup", remember=False),
+    *writes("gofmt rustfmt clang-format shfmt", "-*", "-l -d -w -s -i --check --edition="),
+    *unknown(
+        "golangci-lint staticcheck shellcheck hadolint actionlint yamllint markdownlint clang-tidy cppcheck", "-*"
+    ),
+    *unknown(
+        "make just task rake ant mvn mvnw gradle gradlew ninja meson cmake ctest bazel bazelisk buck scons sbt lein "
+        "mix dotnet swift xcodebuild flutter dart stack cabal dune msbuild premake invoke fab earthly",
+        "-*",
+        "-n|--dry-run -j? -C=:u -f=:u -B -k -s -q",
+        remember=False,
+        reason="runs recipes of the project",
+    ),
+    parent(
+        "gem",
+        "",
+        safe("list info search which environment"),
+        unknown("install update build", remember=False),
+        danger("uninstall cleanup", _REMOVES),
+        danger("push yank owner signin", _PUBLISHES),
+    ),
+    parent(
+        "bundle",
+        "",
+        safe("list show info check outdated"),
+        unknown("install update add lock init", remember=False),
+        unknown("exec", stops=True, remember=False),
+        danger("clean remove", _REMOVES),
+    ),
+    parent(
+        "composer",
+        "",
+        safe("show info outdated validate"),
+        unknown("install update require", remember=False),
+        danger("remove", _REMOVES),
+    ),
+    *danger("twine", _PUBLISHES),
+    *unknown("opam cpan cpanm luarocks vcpkg conan stow asdf mise nvm fnm volta pyenv rbenv sdk", remember=False),
+]

@@ -38,29 +38,73 @@ ROWS = [
     *unknown("kill", raw=True, check=check_kill, remember=False),
     *danger("killall pkill skill snice xkill taskkill", "stops processes by name"),
     *unknown("renice ionice_set taskset_set chrt_set", remember=False),
-    parent("systemctl", "--user -q --no-pager -l --full -a|--all -t= --state= -n= -H=:d --root=:d -M=:d --now -f:d",
-           safe("status is-active is-enabled is-failed list-units list-unit-files list-timers list-sockets list-dependencies show cat "
-                "get-default", "-*", "--user -p= --no-legend -l --value"),
-           never("poweroff reboot halt kexec soft-reboot emergency rescue suspend hibernate", _STOPS),
-           danger("*", "changes services"), remember=False, dangers={"-H": "works on another machine"}),
+    parent(
+        "systemctl",
+        "--user -q --no-pager -l --full -a|--all -t= --state= -n= -H=:d --root=:d -M=:d --now -f:d",
+        safe(
+            "status is-active is-enabled is-failed list-units list-unit-files list-timers list-sockets "
+            "list-dependencies show cat get-default",
+            "-*",
+            "--user -p= --no-legend -l --value",
+        ),
+        never("poweroff reboot halt kexec soft-reboot emergency rescue suspend hibernate", _STOPS),
+        danger("*", "changes services"),
+        remember=False,
+        dangers={"-H": "works on another machine"},
+    ),
     parent("service", "", danger("*", "changes services"), remember=False),
-    *unknown("journalctl dmesg", "-*", "-u= -n= -f -e -x -b? --since= --until= --no-pager -p= -k -r -o= --user -T -H -w "
-             "--vacuum-time=:d --vacuum-size=:d --rotate:d -c:d -C:d", dangers={"--vacuum-time": "deletes logs",
-             "--vacuum-size": "deletes logs", "--rotate": "rotates logs", "-c": "clears the log", "-C": "clears the log"}),
-    *danger("launchctl initctl rc-service rc-update update-rc.d chkconfig supervisorctl pm2 loginctl hostnamectl timedatectl localectl "
-            "sv runsvdir", "changes services or the machine"),
+    *unknown(
+        "journalctl dmesg",
+        "-*",
+        "-u= -n= -f -e -x -b? --since= --until= --no-pager -p= -k -r -o= --user -T -H -w --vacuum-time=:d "
+        "--vacuum-size=:d --rotate:d -c:d -C:d",
+        dangers={
+            "--vacuum-time": "deletes logs",
+            "--vacuum-size": "deletes logs",
+            "--rotate": "rotates logs",
+            "-c": "clears the log",
+            "-C": "clears the log",
+        },
+    ),
+    *danger(
+        "launchctl initctl rc-service rc-update update-rc.d chkconfig supervisorctl pm2 loginctl hostnamectl "
+        "timedatectl localectl sv runsvdir",
+        "changes services or the machine",
+    ),
     *danger("crontab", "changes what runs later on its own", "-*", "-l -e -r -u= -i", check=check_crontab),
     *danger("at batch atrm anacron systemd-run systemd-cat", "runs something later or in the background"),
-    *danger("tmux screen byobu zellij dtach abduco daemonize start-stop-daemon disown", "keeps programs running in the background", raw=True),
-    *danger("useradd adduser usermod userdel deluser groupadd groupdel groupmod passwd chpasswd chsh chfn visudo vipw newgrp gpasswd "
-            "dseditgroup dscl", "changes users or their rights"),
-    *danger("insmod rmmod modprobe kmod sysctl depmod kexec grub-install update-grub bless nvram csrutil spctl tccutil setenforce "
-            "aa-disable apparmor_parser auditctl update-alternatives ldconfig swaplabel", "changes the system itself"),
-    *danger("osascript defaults scutil networksetup pmset reg regedit powershell pwsh cmd wmic schtasks bcdedit", "controls the desktop or "
-            "the system"),
+    *danger(
+        "tmux screen byobu zellij dtach abduco daemonize start-stop-daemon disown",
+        "keeps programs running in the background",
+        raw=True,
+    ),
+    *danger(
+        "useradd adduser usermod userdel deluser groupadd groupdel groupmod passwd chpasswd chsh chfn visudo vipw "
+        "newgrp gpasswd dseditgroup dscl",
+        "changes users or their rights",
+    ),
+    *danger(
+        "insmod rmmod modprobe kmod sysctl depmod kexec grub-install update-grub bless nvram csrutil spctl tccutil "
+        "setenforce aa-disable apparmor_parser auditctl update-alternatives ldconfig swaplabel",
+        "changes the system itself",
+    ),
+    *danger(
+        "osascript defaults scutil networksetup pmset reg regedit powershell pwsh cmd wmic schtasks bcdedit",
+        "controls the desktop or the system",
+    ),
     *danger("gdb lldb strace ltrace dtrace perf bpftrace rr valgrind frida", "attaches to or drives other programs"),
-    *danger("xdotool ydotool wmctrl xclip xsel pbcopy pbpaste wl-copy wl-paste", "controls the desktop or the clipboard"),
-    parent("hermes-tui", "", safe("doctor models", "-*", "--json"), danger("config", "changes the agent's own configuration"),
-           unknown("sessions gate run", remember=False), remember=False),
-    *unknown("claude codex gemini aider opencode goose cursor-agent hermes", remember=False, reason="starts another agent"),
-]  # fmt: skip
+    *danger(
+        "xdotool ydotool wmctrl xclip xsel pbcopy pbpaste wl-copy wl-paste", "controls the desktop or the clipboard"
+    ),
+    parent(
+        "hermes-tui",
+        "",
+        safe("doctor models", "-*", "--json"),
+        danger("config", "changes the agent's own configuration"),
+        unknown("sessions gate run", remember=False),
+        remember=False,
+    ),
+    *unknown(
+        "claude codex gemini aider opencode goose cursor-agent hermes", remember=False, reason="starts another agent"
+    ),
+]

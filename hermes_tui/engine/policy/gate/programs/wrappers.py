@@ -130,30 +130,100 @@ ROWS = [
     *safe("nohup", stops=True, check=check_nohup),
     *safe("ionice", "-*", "-c= -n= -t -p=:u", stops=True, check=check_plain),
     *safe("stdbuf unbuffer", "-*", "-i|--input= -o|--output= -e|--error= -p", stops=True, check=check_plain),
-    *safe("time", "-*", "-p|--portability -v|--verbose -f|--format= -o|--output=:w -a|--append -q", stops=True, check=check_plain),
-    *safe("timeout", "-*", "-k|--kill-after= -s|--signal= --preserve-status --foreground -v|--verbose", stops=True, check=check_skip_one),
+    *safe(
+        "time",
+        "-*",
+        "-p|--portability -v|--verbose -f|--format= -o|--output=:w -a|--append -q",
+        stops=True,
+        check=check_plain,
+    ),
+    *safe(
+        "timeout",
+        "-*",
+        "-k|--kill-after= -s|--signal= --preserve-status --foreground -v|--verbose",
+        stops=True,
+        check=check_skip_one,
+    ),
     *safe("command", "-*", "-v -V -p", stops=True, check=check_command),
     *safe("builtin", stops=True, check=check_plain),
     *safe("exec", "-*", "-c -l -a=", stops=True, check=check_exec, remember=False),
-    *safe("env", "-*", "-i|--ignore-environment -u|--unset= -0|--null -C|--chdir=:r -S|--split-string=:u -v|--debug "
-          "--default-signal? --ignore-signal? --block-signal?", stops=True, check=check_env),
-    *safe("xargs", "-*", "-0|--null -r|--no-run-if-empty -n|--max-args= -L|--max-lines= -P|--max-procs= -I|--replace= -i? -l? "
-          "-d|--delimiter= -a|--arg-file=:r -t|--verbose -p|--interactive -x|--exit -s|--max-chars= -E|--eof= -o --process-slot-var=:u",
-          stops=True, check=check_xargs),
-    *unknown("parallel", "-*", "-j|--jobs= -k|--keep-order -n= -a=:r -0 --bar --dry-run --halt= -X -m -N= -L= --will-cite -v --tag "
-             "--colsep=", stops=True, check=check_parallel, remember=False),
-    *safe("watch", "-*", "-n|--interval= -d|--differences? -t|--no-title -x|--exec -c|--color -e|--errexit -g|--chgexit -b|--beep "
-          "-p|--precise", stops=True, check=check_watch, remember=False),
-    *unknown("flock", "-*", "-n|--nonblock -x -s -w|--timeout= -E= -o -u -v -F", stops=True, check=check_flock, remember=False),
-    *unknown("setsid", "-*", "-f|--fork:d -w|--wait -c", stops=True, check=check_nohup, remember=False,
-             dangers={"-f": "keeps running in the background"}),
+    *safe(
+        "env",
+        "-*",
+        "-i|--ignore-environment -u|--unset= -0|--null -C|--chdir=:r -S|--split-string=:u -v|--debug "
+        "--default-signal? --ignore-signal? --block-signal?",
+        stops=True,
+        check=check_env,
+    ),
+    *safe(
+        "xargs",
+        "-*",
+        "-0|--null -r|--no-run-if-empty -n|--max-args= -L|--max-lines= -P|--max-procs= -I|--replace= -i? -l? "
+        "-d|--delimiter= -a|--arg-file=:r -t|--verbose -p|--interactive -x|--exit -s|--max-chars= -E|--eof= -o "
+        "--process-slot-var=:u",
+        stops=True,
+        check=check_xargs,
+    ),
+    *unknown(
+        "parallel",
+        "-*",
+        "-j|--jobs= -k|--keep-order -n= -a=:r -0 --bar --dry-run --halt= -X -m -N= -L= --will-cite -v --tag --colsep=",
+        stops=True,
+        check=check_parallel,
+        remember=False,
+    ),
+    *safe(
+        "watch",
+        "-*",
+        "-n|--interval= -d|--differences? -t|--no-title -x|--exec -c|--color -e|--errexit -g|--chgexit -b|--beep "
+        "-p|--precise",
+        stops=True,
+        check=check_watch,
+        remember=False,
+    ),
+    *unknown(
+        "flock",
+        "-*",
+        "-n|--nonblock -x -s -w|--timeout= -E= -o -u -v -F",
+        stops=True,
+        check=check_flock,
+        remember=False,
+    ),
+    *unknown(
+        "setsid",
+        "-*",
+        "-f|--fork:d -w|--wait -c",
+        stops=True,
+        check=check_nohup,
+        remember=False,
+        dangers={"-f": "keeps running in the background"},
+    ),
     *unknown("taskset chrt numactl", "-*", "-c= -p=:u -a", stops=True, check=check_skip_one, remember=False),
-    *unknown("coproc caffeinate catchsegv faketime cgexec prlimit setarch linux32 linux64 busybox toybox entr retry chronic ts_run "
-             "dbus-run-session xvfb-run direnv_exec hyperfine", "-*", "-a -d -i -s -u -t= -r -c", stops=True, check=check_plain, remember=False),
+    *unknown(
+        "coproc caffeinate catchsegv faketime cgexec prlimit setarch linux32 linux64 busybox toybox entr retry "
+        "chronic ts_run dbus-run-session xvfb-run direnv_exec hyperfine",
+        "-*",
+        "-a -d -i -s -u -t= -r -c",
+        stops=True,
+        check=check_plain,
+        remember=False,
+    ),
     *unknown("script", "w*", "-c|--command=:u -q -a -e -f", check=check_script, remember=False),
-    *danger("sudo", _PRIVILEGE, "-*", "-u|--user= -g|--group= -n -E -H -S -k -K -v -l -i -s -b -A -p= -C= -r= -t= -D= -h= -U= -R= "
-            "--preserve-env? --", stops=True, check=check_sudo),
-    *danger("doas pkexec runuser gosu su-exec setpriv unshare nsenter firejail bwrap proot fakeroot", _PRIVILEGE, "-*",
-            "-u|--user= -n -s -C= -L -g=", stops=True, check=check_sudo),
+    *danger(
+        "sudo",
+        _PRIVILEGE,
+        "-*",
+        "-u|--user= -g|--group= -n -E -H -S -k -K -v -l -i -s -b -A -p= -C= -r= -t= -D= -h= -U= -R= --preserve-env? --",
+        stops=True,
+        check=check_sudo,
+    ),
+    *danger(
+        "doas pkexec runuser gosu su-exec setpriv unshare nsenter firejail bwrap proot fakeroot",
+        _PRIVILEGE,
+        "-*",
+        "-u|--user= -n -s -C= -L -g=",
+        stops=True,
+        check=check_sudo,
+    ),
     *danger("su", _PRIVILEGE, "-*", "-c|--command= -l -s= -m -p -", check=check_su),
-]  # fmt: skip
+]
