@@ -175,10 +175,11 @@ class PromptText(PromptCore):
         caret = self.selection.end[1]
         if has_caret:
             marks.append((caret, next_grapheme(line, caret) if caret < len(line) else caret + 1, look.cursor))
-        padded = line[:end] + (" " if end == len(line) else "")
+        hint = self.ghost if has_caret and caret == len(line) else ""
+        padded = line[:end] + ((hint[:1] or " ") if end == len(line) else "")
         segments = _styled(padded, start, marks, look.base, self.indent_width)
-        if has_caret and self.ghost and caret == len(line):
-            segments.append(Segment(self.ghost, look.ghost))
+        if hint:
+            segments.append(Segment(hint[1:], look.ghost))
         return segments
 
     def _selected_range(self, index: int, line: str, style: Style) -> list[tuple[int, int, Style]]:

@@ -79,8 +79,10 @@ class QueueList(Widget, can_focus=True):
     def set_items(self, items: Sequence[str]) -> None:
         """Show what waits, next one first; lays out only when the number of rows changes."""
         rows_before = self._row_count
+        was_empty = not self._items
         self._items = tuple(items)
-        self._cursor = max(0, min(self._cursor, len(self._items) - 1))
+        last = max(0, len(self._items) - 1)
+        self._cursor = last if was_empty else min(self._cursor, last)
         self._keep_visible()
         if self.display != bool(self._items):
             if not self._items and self.has_focus:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from .line_text import Span, cells_of, clip
+from .line_text import Span, cells_of, clip, clip_spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,4 +65,5 @@ def _lay_out(shown: Sequence[tuple[Field, tuple[Span, ...]]], width: int, separa
     for text, style in sides["left"]:
         part = clip(text, room - cells_of(row))
         row.append((part, style))
-    return [*row, (" " * max(0, room - cells_of(row)), ""), *sides["right"]]
+    row = clip_spans([*row, (" " * max(0, room - cells_of(row)), ""), *sides["right"]], width)
+    return [*row, (" " * (width - cells_of(row)), "")]
