@@ -191,6 +191,13 @@ class Agent:
         """
         endpoint = self.route.set_model(model)
         self.conversation.record_model(endpoint.model, endpoint.provider)
+        self._tell_model(endpoint)
+
+    def set_window(self, tokens: int) -> None:
+        """Correct the model's context window once it is known. Any thread, between requests."""
+        self._tell_model(self.route.set_window(tokens))
+
+    def _tell_model(self, endpoint: Endpoint) -> None:
         self.hub.emit(
             ModelChanged(model=endpoint.model, provider=endpoint.provider, context_window=endpoint.context_window)
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ..providers.base import Endpoint
 from ..types.errors import ConfigError
@@ -69,6 +70,11 @@ class Route:
         endpoint = self._resolve(model)
         self._models[0], self._place, self._endpoint = model, 0, endpoint
         return endpoint
+
+    def set_window(self, tokens: int) -> Endpoint:
+        """Correct the present endpoint's context window once it is known."""
+        self._endpoint = replace(self.endpoint, context_window=tokens)
+        return self._endpoint
 
     def start_turn(self) -> None:
         """Return to the chosen model once its cooldown is over."""

@@ -7,16 +7,19 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, cast, get_args, cast
 
 from ...config.settings import ApprovalSettings
+from ...types.errors import ConfigError
+from ...types.errors import ConfigError
 from ...types.requests import ApprovalMode, TouchedPath
 from .facts import Issue, Level, Word
 from .judge import CommandJudge, RuleSet, rule_set
-from .paths import PathGuard, PathKind
+from .paths import PathGuard, PathKind, is_inside
 from .touched import describe
 from .verdict import Verdict
 
+MODES = ("ask", "strict", "smart", "off")
 RuleScope: TypeAlias = Literal["session", "project", "everywhere"]
 RuleEffect: TypeAlias = Literal["allow", "deny", "deny_path"]
 
@@ -36,6 +39,8 @@ class RuleRow:
     rule: str
     effect: RuleEffect
     scope: RuleScope = "everywhere"
+    folder: str = ""
+    """With scope ``project``: where it holds."""
     hits: int = 0
     """How often it decided since the start."""
 
@@ -65,10 +70,10 @@ class ShellGate:
         self._store = rules_store
         self._home = os.path.normpath(os.fspath(home) if home else str(Path.home()))
         self._protected = tuple(f"{os.fspath(path).rstrip('/')}/**" for path in protected)
-        self._remembered: list[tuple[str, RuleScope]] = []
+        self._remembered: list[tuple[str, RuleScope, str]] = []
         self._hits: Counter[str] = Counter()
         self._guards: dict[str, PathGuard] = {}
-        self._rules: RuleSet = rule_set(settings.allow, settings.deny)
+        self._rule_sets: dict[str, RuleSet] = {}
 
     @property
     def mode(self) -> ApprovalMode:
@@ -77,7 +82,17 @@ class ShellGate:
 
     @mode.setter
     def mode(self, mode: ApprovalMode) -> None:
-        self._mode = mode
+        self.set_mode(mode)
+
+    def set_mode(self, mode: str) -> None:
+        """Change the mode of this session.
+
+        Raises:
+            ConfigError: There is no such mode.
+        """
+        if mode not in MODES:
+            raise ConfigError(f"There is no approval mode {mode!r}", hint=f"Use one of {', '.join(MODES)}")
+        self._mode = cast("ApprovalMode", mode)
 
     def judge_command(self, command: str, *, cwd: str, workspace: str | None = None) -> Verdict:
         """Judge a command text.
@@ -90,8 +105,8 @@ class ShellGate:
         Returns:
             The verdict. Takes about a millisecond, never more than some 50; more when ``git`` is asked for ``touched``.
         """
-        guard = self._guard(workspace or find_workspace(cwd))
-        verdict = CommandJudge(guard, self._rules, self._mode).judge(command, cwd)
+        folder = workspace or find_workspace(cwd)
+        verdict = CommandJudge(self._guard(folder), self._rules_in(folder), self._mode).judge(command, cwd)
         self._hits.update(part.rule for part in verdict.parts if part.rule)
         return verdict
 
@@ -144,22 +159,54 @@ class ShellGate:
         return Verdict(verdict="allow")
 
     def remember(self, rules: Sequence[str], scope: RuleScope = "session", cwd: str = "") -> None:
-        """Keep allow rules for this session, and store them for later ones unless the scope is ``session``."""
-        fresh = [rule for rule in rules if rule not in self._settings.allow and (rule, scope) not in self._remembered]
-        self._remembered += [(rule, scope) for rule in fresh]
-        self._rules = rule_set([*self._settings.allow, *(rule for rule, _ in self._remembered)], self._settings.deny)
+        """Keep allow rules: in memory at once, and in the store unless the scope is ``session``.
+
+        Args:
+            rules: From ``Verdict.always_rules``.
+            scope: ``project`` holds in the work tree around ``cwd`` only.
+            cwd: Folder in which the answer was given.
+        """
+        place = find_workspace(cwd) if scope == "project" and cwd else ""
+        fresh = [rule for rule in rules if (rule, scope, place) not in self._remembered]
+        self._remembered += [(rule, scope, place) for rule in fresh]
+        self._rule_sets.clear()
         if self._store is not None and scope != "session" and fresh:
             self._store.save(fresh, scope, cwd)
 
     def rules(self) -> tuple[RuleRow, ...]:
         """List all rules with their hits."""
-        rows = [RuleRow(rule=rule, effect="allow", hits=self._hits[rule]) for rule in self._settings.allow]
-        rows += [
-            RuleRow(rule=rule, effect="allow", scope=scope, hits=self._hits[rule]) for rule, scope in self._remembered
+        settings = self._settings
+        found: list[tuple[str, RuleEffect, RuleScope, str]] = [
+            *((rule, "allow", "everywhere", "") for rule in settings.allow),
+            *((rule, "deny", "everywhere", "") for rule in settings.deny),
+            *((rule, "deny_path", "everywhere", "") for rule in settings.deny_paths),
+            *((rule, "allow", scope, place) for rule, scope, place in self._remembered),
         ]
-        rows += [RuleRow(rule=rule, effect="deny", hits=self._hits[rule]) for rule in self._settings.deny]
-        rows += [RuleRow(rule=rule, effect="deny_path", hits=self._hits[rule]) for rule in self._settings.deny_paths]
-        return tuple(rows)
+        for place, project in settings.projects.items():
+            found += [(rule, "allow", "project", place) for rule in project.allow]
+            found += [(rule, "deny", "project", place) for rule in project.deny]
+        return tuple(
+            RuleRow(rule=rule, effect=effect, scope=scope, folder=place, hits=self._hits[rule])
+            for rule, effect, scope, place in dict.fromkeys(found)
+        )
+
+    def _rules_in(self, workspace: str) -> RuleSet:
+        """Return the rules that hold in a workspace."""
+        found = self._rule_sets.get(workspace)
+        if found is None:
+            real = os.path.realpath(workspace)
+            allow, deny = list(self._settings.allow), list(self._settings.deny)
+            for place, project in self._settings.projects.items():
+                if is_inside(real, os.path.realpath(os.path.expanduser(place))):  # noqa: PTH111
+                    allow += project.allow
+                    deny += project.deny
+            allow += [
+                rule
+                for rule, scope, place in self._remembered
+                if scope != "project" or is_inside(real, os.path.realpath(place))
+            ]
+            found = self._rule_sets[workspace] = rule_set(allow, deny)
+        return found
 
     def _guard(self, workspace: str) -> PathGuard:
         guard = self._guards.get(workspace)

@@ -1,0 +1,313 @@
+"""The composition root: settings to parts to agents. The one place that picks concrete classes.
+
+Building does no network I/O and imports no SDK; ``warm_up`` does, in a thread.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .engine.api import AllowRuleRow
+from .engine.config.choices import save_rule
+from .engine.config.loader import LoadedSettings, load_settings
+from .engine.config.paths import Paths, ensure_private_dir
+from .engine.config.secrets import Keys
+from .engine.config.settings import ApprovalSettings, ProviderSettings
+from .engine.policy.gate.gate import ShellGate
+from .engine.providers.base import Endpoint
+from .engine.providers.catalog import PROVIDERS
+from .engine.providers.clients import ProviderClients
+from .engine.providers.resolve import resolve
+from .engine.providers.windows import cost_usd, with_window
+from .engine.runtime.agent import Agent, AgentOptions, AgentParts
+from .engine.runtime.callbacks import Callback
+from .engine.runtime.local_engine import LocalEngine
+from .engine.runtime.model_directory import ModelParts
+from .engine.store.db import SessionDB
+from .engine.types.errors import ConfigError, ProviderError, StoreError
+from .tools.registry import load_builtin_tools
+
+DEMO_MODEL = "demo/demo"
+
+
+class _RuleStore:
+    """Keeps what "always" remembers in settings.toml."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._paths = paths
+
+    def save(self, rules: Sequence[str], scope: str, cwd: str) -> None:
+        """Add allow rules for the folder or everywhere."""
+        for rule in rules:
+            save_rule(self._paths, "allow", rule, cwd if scope == "project" else "")
+
+
+class Workshop:
+    """Everything that agents of one process share: settings, database, connections, keys.
+
+    Args:
+        loaded: The settings.
+        env: Usually ``os.environ``.
+        endpoint_flags: ``provider``, ``api_mode``, ``base_url``, ``api_key`` that override the resolution.
+        store: The database; opened from the paths when None.
+    """
+
+    def __init__(
+        self,
+        loaded: LoadedSettings,
+        env: Mapping[str, str],
+        endpoint_flags: Mapping[str, str] | None = None,
+        store: SessionDB | None = None,
+    ) -> None:
+        self.loaded = loaded
+        self.env = env
+        self.notices: list[tuple[str, str]] = []
+        self.store = store or self._open_store()
+        self.keys = Keys(env, loaded.paths)
+        self.clients = ProviderClients(env)
+        self.registry = load_builtin_tools()
+        self._flags = dict(endpoint_flags or {})
+        self._windows: dict[str, int] = {}
+        self._secrets: set[str] = set()
+        self._gates: list[ShellGate] = []
+        self._lock = threading.Lock()
+
+    def _open_store(self) -> SessionDB:
+        """Open the database; where that is impossible, one that lasts as long as the process, and a notice."""
+        path = self.loaded.paths.database
+        try:
+            store = SessionDB(path)
+        except StoreError as error:
+            self.notices.append(("error", f"{error} This session will not be kept."))
+            folder = tempfile.mkdtemp(prefix="hermes-tui-")
+            return SessionDB(Path(folder) / "state.db")
+        if store.read_only_reason:
+            self.notices.append(("warning", f"{store.read_only_reason} This session will not be kept."))
+        self.notices.extend(("info", text) for text in store.notices)
+        return store
+
+    # Models
+
+    def resolve(self, model: str) -> Endpoint:
+        """Return where and how to reach a model, with its window when that is known already. Blocks on no network."""
+        endpoint = resolve(model, self.loaded.settings, self.env, keys=self.keys, **self._flags)
+        if endpoint.api_key:
+            self._secrets.add(endpoint.api_key)
+        window = self._windows.get(endpoint.id)
+        return with_known_window(endpoint, window) if window else endpoint
+
+    def warm_up(self, agent: Agent) -> None:
+        """Load what an agent's first request needs: SDK, connection, schema checker, window and prices."""
+        endpoint = agent.route.endpoint
+        self.clients.warm_up(endpoint)
+        agent.warm()
+        known = with_window(endpoint, self.loaded.settings)
+        self._windows[endpoint.id] = known.context_window
+        if known.context_window != endpoint.context_window:
+            agent.set_window(known.context_window)
+
+    def secrets(self) -> Collection[str]:
+        """Values of the keys in use."""
+        return tuple(self._secrets)
+
+    # Parts
+
+    def agent_parts(self) -> AgentParts:
+        """Make the parts of one agent; each session has a gate of its own."""
+        paths = self.loaded.paths
+        return AgentParts(
+            settings=self.loaded.settings,
+            store=self.store,
+            registry=self.registry,
+            resolve=self.resolve,
+            client_for=self.clients.client_for,
+            gate=self._new_gate(),
+            spill_dir=self._spill_dir(),
+            soul_file=paths.soul_file,
+            env=self.env,
+            key_names=self._key_names(),
+            secrets=self.secrets,
+            cost_usd=cost_usd,
+        )
+
+    def _new_gate(self) -> ShellGate:
+        paths = self.loaded.paths
+        gate = ShellGate(
+            self.loaded.settings.approvals,
+            rules_store=_RuleStore(paths),
+            protected=(paths.config_dir, paths.data_dir),
+        )
+        self._gates.append(gate)
+        return gate
+
+    def _spill_dir(self) -> Path:
+        try:
+            return ensure_private_dir(self.loaded.paths.cache_dir / "output")
+        except ConfigError:  # a read-only home: the full logs of long output live as long as the machine's temp folder
+            return Path(tempfile.mkdtemp(prefix="hermes-tui-output-"))
+
+    def _key_names(self) -> Collection[str]:
+        names = {name for provider in PROVIDERS.values() for name in provider.key_envs}
+        own: Mapping[str, ProviderSettings] = self.loaded.settings.providers
+        return names | {settings.api_key_env for settings in own.values() if settings.api_key_env}
+
+    def rules(self) -> list[AllowRuleRow]:
+        """The approval rules in force, with their hits in this process."""
+        hits: dict[tuple[str, str], int] = {}
+        for gate in self._gates:
+            for row in gate.rules():
+                hits[row.rule, row.effect] = hits.get((row.rule, row.effect), 0) + row.hits
+        approvals: ApprovalSettings = load_settings(self.env).settings.approvals
+        rows = [("allow", rule, "everywhere") for rule in approvals.allow]
+        rows += [("deny", rule, "everywhere") for rule in approvals.deny]
+        for folder, rules in approvals.projects.items():
+            rows += [("allow", rule, folder) for rule in rules.allow] + [("deny", rule, folder) for rule in rules.deny]
+        return [
+            AllowRuleRow(rule=rule, kind=kind, scope=scope, hits=hits.get((rule, kind), 0))  # type: ignore[arg-type]
+            for kind, rule, scope in rows
+        ]
+
+    def close(self) -> None:
+        """Close connections and the database."""
+        self.clients.close()
+        self.store.close()
+
+
+def with_known_window(endpoint: Endpoint, window: int) -> Endpoint:
+    """Return the endpoint with a window that was looked up before."""
+    from dataclasses import replace
+
+    return replace(endpoint, context_window=window)
+
+
+def build_engine(loaded: LoadedSettings, *, demo: bool = False, **endpoint_flags: str) -> LocalEngine:
+    """Build the engine behind a front end.
+
+    Args:
+        loaded: The settings.
+        demo: Use the scripted demo model, whatever is configured.
+        endpoint_flags: ``provider``, ``api_mode``, ``base_url`` from the command line.
+
+    Raises:
+        StoreError: Not even a temporary database can be made.
+    """
+    shop = Workshop(loaded, os.environ, endpoint_flags)
+    if not shutil.which("bash"):
+        shop.notices.append(("warning", "bash was not found; commands run in a plain shell, without a lasting state."))
+    if loaded.paths.problem:
+        shop.notices.append(("warning", loaded.paths.problem))
+    model = DEMO_MODEL if demo else _default_model(shop, endpoint_flags)
+    return LocalEngine(
+        shop.store,
+        shop.agent_parts,
+        ModelParts(loaded=loaded, env=os.environ, keys=shop.keys, client_for=shop.clients.client_for, rules=shop.rules),
+        default_model=model,
+        notices=shop.notices,
+        warm_up=shop.warm_up,
+    )
+
+
+def _default_model(shop: Workshop, endpoint_flags: Mapping[str, str]) -> str:
+    """The configured model as ``provider/model``; as written when it cannot be resolved (the turn says why)."""
+    configured = shop.loaded.settings.model
+    if not configured and not endpoint_flags:
+        return ""
+    try:
+        return shop.resolve(configured).id
+    except (ConfigError, ProviderError):
+        return configured
+
+
+class AIAgent(Agent):
+    """The agent as a library. Settings come from the user's files unless given; the constructor does no network I/O.
+
+    ::
+
+        agent = AIAgent(model="anthropic/claude-sonnet-4-6")
+        text = agent.chat("What does this repository do?")
+
+    Args:
+        model: ``provider/model``; the configured one when None.
+        max_iterations: Model requests per turn; None takes ``agent.max_turns``.
+        enabled_toolsets: Only these toolsets.
+        disabled_toolsets: None of these.
+        quiet_mode: Accepted for compatibility; the library never prints.
+        save_trajectories: Accepted for compatibility; every session is stored.
+        platform: The session's source, ``library`` by default.
+        session_id: A stored session to go on with.
+        skip_context_files: Leave AGENTS.md and its like out of the prompt.
+        skip_memory: Leave MEMORY.md and USER.md out of the prompt.
+        provider: Overrides the provider in ``model``.
+        api_mode: ``chat_completions``, ``codex_responses`` or ``anthropic_messages``.
+        base_url: Endpoint.
+        api_key: Key; configuration and environment are asked otherwise.
+        callbacks: Name -> function; both families of names work, an unknown one raises.
+        routing: Settings by dotted key that override the files, e.g. ``{"approvals.mode": "strict"}``.
+        workspace: Folder the agent works in; the present one when None.
+        db: An open database to store in; the user's own when None.
+
+    Raises:
+        ConfigError: A callback's or setting's name is unknown.
+    """
+
+    def __init__(
+        self,
+        model: str | None = None,
+        max_iterations: int | None = None,
+        enabled_toolsets: Collection[str] | None = None,
+        disabled_toolsets: Collection[str] | None = None,
+        quiet_mode: bool = False,
+        save_trajectories: bool = False,
+        platform: str | None = None,
+        session_id: str | None = None,
+        skip_context_files: bool = False,
+        skip_memory: bool = False,
+        provider: str | None = None,
+        api_mode: str | None = None,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        callbacks: Mapping[str, Callback] | None = None,
+        routing: Mapping[str, Any] | None = None,
+        *,
+        workspace: str | Path | None = None,
+        db: SessionDB | None = None,
+    ) -> None:
+        del quiet_mode, save_trajectories, skip_memory
+        loaded = load_settings(os.environ, dict(routing or {}))
+        flags = {"provider": provider, "api_mode": api_mode, "base_url": base_url, "api_key": api_key}
+        self._shop = Workshop(loaded, os.environ, {name: value for name, value in flags.items() if value}, db)
+        self._owns_store = db is None
+        options = AgentOptions(
+            model=model or loaded.settings.model,
+            workspace=Path(workspace) if workspace is not None else Path.cwd(),
+            max_iterations=max_iterations or 0,
+            enabled_toolsets=enabled_toolsets,
+            disabled_toolsets=tuple(disabled_toolsets or ()),
+            platform=platform or "library",
+            session_id=self._shop.store.resolve(session_id) if session_id else "",
+            skip_context_files=skip_context_files,
+            callbacks=callbacks,
+        )
+        super().__init__(options, self._shop.agent_parts())
+
+    def close(self) -> None:
+        """End the session's processes, and close the database unless it was given."""
+        super().close()
+        self._shop.clients.close()
+        if self._owns_store:
+            self._shop.store.close()
+
+    def __enter__(self) -> AIAgent:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+__all__ = ["AIAgent", "Workshop", "build_engine"]

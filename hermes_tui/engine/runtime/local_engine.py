@@ -1,0 +1,165 @@
+"""The engine in this process: opens sessions over the database and answers what a front end asks.
+
+``bootstrap.py`` makes it; it picks no concrete classes itself.
+"""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ..api import AgentSession, SessionState
+from ..store.db import SessionDB
+from ..types.errors import HermesError
+from .agent import Agent, AgentOptions, AgentParts
+from .model_directory import ModelDirectory, ModelParts
+from .session import LiveSession
+from .session_directory import UNDO_DELETE_S, SessionDirectory
+
+log = logging.getLogger(__name__)
+
+
+class LocalEngine(SessionDirectory, ModelDirectory):
+    """Implements :class:`~hermes_tui.engine.api.Engine`.
+
+    Args:
+        store: The open database.
+        agent_parts: Makes the parts of one agent (each session has its own gate).
+        model_parts: What the model directory works with.
+        default_model: ``provider/model`` of new sessions.
+        notices: What went wrong while starting.
+        warm_up: Loads what the first request of a model needs; called in a thread.
+    """
+
+    def __init__(
+        self,
+        store: SessionDB,
+        agent_parts: Callable[[], AgentParts],
+        model_parts: ModelParts,
+        *,
+        default_model: str = "",
+        notices: Sequence[tuple[str, str]] = (),
+        warm_up: Callable[[Agent], None] = lambda agent: None,
+    ) -> None:
+        SessionDirectory.__init__(self, store)
+        ModelDirectory.__init__(self, model_parts)
+        self._agent_parts = agent_parts
+        self._default_model = default_model
+        self._notices = tuple(notices)
+        self._warm_up = warm_up
+        self._open: list[LiveSession] = []
+        self._lock = threading.Lock()
+
+    @property
+    def notices(self) -> Sequence[tuple[str, str]]:
+        """``(level, text)`` of what went wrong while starting."""
+        return self._notices
+
+    @property
+    def default_model(self) -> str:
+        """``provider/model``, or empty when none is configured."""
+        return self._default_model
+
+    def open_session(self, session_id: str | None = None, *, source: str = "tui") -> AgentSession:
+        """Open a new session, or resume the one with this id or title. Its row is made with its first message."""
+        store = self._store
+        known = store.resolve(session_id) if session_id else ""
+        row = store.row(known) if known else None
+        model = self._default_model
+        if row is not None and row.model and row.provider:
+            model = f"{row.provider}/{row.model}"
+        workspace = _workspace(row.cwd if row else "")
+        parts = self._agent_parts()
+        agent = Agent(AgentOptions(model=model, workspace=workspace, platform=source, session_id=known), parts)
+        if known:
+            agent.conversation.load()
+        provider, _, name = model.partition("/")
+        state = SessionState(
+            session_id=agent.session_id,
+            title=row.title if row else "",
+            model=name or model,
+            provider=provider if name else "",
+            cwd=str(workspace),
+            branch=git_branch(workspace),
+            context_tokens=agent.conversation.estimate(0) if known else 0,
+            cost_usd=agent.conversation.cost_usd,
+        )
+        session = LiveSession(
+            agent,
+            store,
+            parts.registry,
+            parts.gate,
+            state,
+            resumed=bool(known),
+            on_close=lambda: self._closed(agent.session_id),
+        )
+        if known and not store.read_only_reason:
+            store.claim(known)
+        with self._lock:
+            self._open.append(session)
+        threading.Thread(target=self._warm, args=(agent,), name="warm-up", daemon=True).start()
+        return session
+
+    def _warm(self, agent: Agent) -> None:
+        try:
+            self._warm_up(agent)
+        except HermesError as error:  # said again, with its hint, when the first request is made
+            log.info("warm-up: %s", error)
+
+    def _closed(self, session_id: str) -> None:
+        with self._lock:
+            self._open = [session for session in self._open if session.state.session_id != session_id]
+        if not self._store.read_only_reason:
+            self._store.release(session_id)
+
+    def close(self) -> None:
+        """Close every session, erase what was deleted, and close the database."""
+        with self._lock:
+            sessions = list(self._open)
+        for session in sessions:
+            session.close()
+        if not self._store.read_only_reason:
+            self._store.purge_deleted(UNDO_DELETE_S)
+        self._store.close()
+
+
+def _workspace(stored: str) -> Path:
+    """The session's folder when it still exists, else the present one, else the home."""
+    if stored and Path(stored).is_dir():
+        return Path(stored)
+    try:
+        return Path.cwd()
+    except OSError:  # the folder was removed under us
+        return Path.home()
+
+
+def git_branch(folder: Path) -> str:
+    """The checked-out branch, or empty. Reads one file; asks git only for worktrees and detached heads."""
+    for parent in (folder, *folder.parents):
+        head = parent / ".git" / "HEAD"
+        try:
+            if head.is_file():
+                text = head.read_text("utf-8", "replace").strip()
+                return text.removeprefix("ref: refs/heads/") if text.startswith("ref: ") else text[:7]
+            if (parent / ".git").is_file():
+                return _ask_git(parent)
+        except OSError:
+            return ""
+    return ""
+
+
+def _ask_git(folder: Path) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), "branch", "--show-current"],
+            capture_output=True,
+            text=True,
+            timeout=2,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip()
