@@ -13,14 +13,23 @@ class GlobFilter:
 
     def __init__(self, globs: tuple[str, ...], *, ignore_case: bool = False) -> None:
         flags = re.IGNORECASE if ignore_case else 0
-        self._wanted = [re.compile(_regex(glob), flags) for glob in globs if not glob.startswith("!")]
-        self._unwanted = [re.compile(_regex(glob[1:]), flags) for glob in globs if glob.startswith("!")]
+        self._wanted = [_Rule(glob, flags) for glob in globs if not glob.startswith("!")]
+        self._unwanted = [_Rule(glob[1:], flags) for glob in globs if glob.startswith("!")]
 
     def __call__(self, path: str) -> bool:
         """Whether the path passes."""
-        if any(rule.fullmatch(path) for rule in self._unwanted):
+        if any(rule.matches(path) for rule in self._unwanted):
             return False
-        return not self._wanted or any(rule.fullmatch(path) for rule in self._wanted)
+        return not self._wanted or any(rule.matches(path) for rule in self._wanted)
+
+
+class _Rule:
+    def __init__(self, glob: str, flags: int) -> None:
+        self._is_for_name = "/" not in glob
+        self._match = re.compile(_regex(glob), flags).fullmatch
+
+    def matches(self, path: str) -> bool:
+        return self._match(path.rpartition("/")[2] if self._is_for_name else path) is not None
 
 
 _TOKEN = re.compile(
@@ -30,8 +39,8 @@ _REGEX = {"deep": r"(?:.*/)?", "rest": ".*", "star": "[^/]*", "one": "[^/]"}
 
 
 def _regex(glob: str) -> str:
-    prefix = "" if "/" in glob.strip("/") or glob.startswith("/") else r"(?:.*/)?"
-    pieces = [prefix]
+    is_for_folder_anywhere = glob.endswith("/") and "/" not in glob[:-1]
+    pieces = ["(?:.*/)?"] if is_for_folder_anywhere else []
     depth = 0
     for token in _TOKEN.finditer(glob.lstrip("/")):
         kind, text = str(token.lastgroup), token.group()
@@ -50,4 +59,4 @@ def _regex(glob: str) -> str:
             pieces.append("|")
         else:
             pieces.append(re.escape(text))
-    return "".join(pieces) + ")" * depth + "(?:/.*)?" * glob.endswith("/")
+    return "".join(pieces) + ")" * depth + ".*" * glob.endswith("/")

@@ -22,6 +22,7 @@ class Member:
     """A live process of a session."""
 
     pid: int
+    parent: int
     started: int
     """Clock ticks since boot."""
 
@@ -49,16 +50,19 @@ def session_members(sid: int) -> list[Member]:
             continue
         fields = stat[stat.rindex(b")") + 2 :].split()
         if int(fields[3]) == sid and fields[0] not in b"ZX":
-            members.append(Member(int(name), int(fields[19])))
+            members.append(Member(int(name), int(fields[1]), int(fields[19])))
     return members
 
 
-def end_session(sid: int, *, since: int, grace_s: float) -> None:
-    """Ask, then force, a session's processes that started at or after ``since`` (and its leader) to end. Blocks.
+def end_session(sid: int, *, since: int, grace_s: float, spare: frozenset[int] = frozenset()) -> None:
+    """Ask, then force, a session's leader and the processes that started at or after ``since`` to end. Blocks.
+
+    Older ones are spared, with all that they start.
 
     Args:
         sid: The session; its leader must be a child that is not reaped yet, or already gone.
         since: Clock ticks; 0 ends all.
+        spare: Process ids known to be older, where the clock is too coarse to tell.
         grace_s: How long SIGTERM may take before SIGKILL.
     """
     if not has_process_table():
@@ -68,8 +72,7 @@ def end_session(sid: int, *, since: int, grace_s: float) -> None:
         deadline = time.monotonic() + patience_s
         signalled: set[int] = set()
         while True:
-            members = session_members(sid)
-            doomed = [member for member in members if member.started >= since or member.pid == sid]
+            doomed = _doomed(session_members(sid), sid, since, spare)
             doomed.sort(key=lambda member: member.pid != sid)  # the shell first, so that it starts nothing more
             if not doomed:
                 return
@@ -80,6 +83,15 @@ def end_session(sid: int, *, since: int, grace_s: float) -> None:
             if time.monotonic() >= deadline:
                 break
             _pause()
+
+
+def _doomed(members: list[Member], sid: int, since: int, spare: frozenset[int]) -> list[Member]:
+    spared = {member.pid for member in members if member.started < since or member.pid in spare} - {sid}
+    doomed = [member for member in members if member.pid not in spared]
+    while children := [member for member in doomed if member.parent in spared]:
+        spared.update(member.pid for member in children)
+        doomed = [member for member in doomed if member.pid not in spared]
+    return doomed
 
 
 def end_members(sid: int, spared: list[Member]) -> None:

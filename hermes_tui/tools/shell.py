@@ -61,6 +61,7 @@ class Shell:
         self._states: list[Path] = []
         self._spared: list[tuple[int, list[Member]]] = []
         self._known_jobs: set[int] = set()
+        self._bystanders: frozenset[int] = frozenset()
         self.cwd = str(workspace)
         """Where the next command starts."""
 
@@ -186,6 +187,7 @@ class Shell:
         held_open = drain_in_background(pipes, late_log)
         jobs = tuple(job for job in ending.jobs if job not in self._known_jobs)
         self._known_jobs = set(ending.jobs)
+        self._bystanders = self._members() if ending.jobs or held_open else frozenset()
         return ShellResult(
             exit_code=int(ending.status),
             ending=ending,
@@ -226,10 +228,16 @@ class Shell:
         notes.extend(self._ensure_running())
         return ShellResult(exit_code=code, ending=ending, cwd=self.cwd, notes=tuple(notes))
 
+    def _members(self) -> frozenset[int]:
+        if self._process is None or not has_process_table():
+            return frozenset()
+        return frozenset(member.pid for member in session_members(self._process.pid))
+
     def _end(self, *, since: int, grace_s: float) -> None:
         """End the shell and what started at or after ``since``."""
         if self._process is not None:
-            end_session(self._process.pid, since=since, grace_s=grace_s)
+            spare = self._bystanders if since else frozenset()
+            end_session(self._process.pid, since=since, grace_s=grace_s, spare=spare)
             self._retire()
 
     def _retire(self) -> None:

@@ -15,14 +15,18 @@ STATE_END = b"# end\n"
 _BASH_READ = " && ".join(
     f"IFS= builtin read -r -d '' -u 61 __hermes_{field}" for field in ("mark", "out", "state", "cd", "command")
 )
-# The loop is one line, so that line numbers in bash's messages are those of the command.
+# The loop is one line, so that line numbers in bash's messages are those of the command. Output goes through the
+# shell's own descriptors, so that EXIT traps reach it. Tracing (set -x) is off while the loop itself runs.
 _BASH = (
     "exec 61<&0 62>&1 </dev/null >/dev/null 2>&1; "
-    'if builtin test -r "$1"; then builtin source "$1"; fi; builtin set --; '
+    'if builtin test -r "$1"; then builtin source "$1"; fi; builtin set --; __hermes_trace=+x; '
     f"while {_BASH_READ}; do "
     'if builtin test -z "$__hermes_cd" || builtin cd -- "$__hermes_cd" >/dev/null; then '
-    '{ builtin eval "$__hermes_command"; } </dev/null >"$__hermes_out" 2>&1 61<&- 62>&-; '
-    "__hermes_status=$?; else __hermes_status=cd; fi; "
+    'exec </dev/null >"$__hermes_out" 2>&1; '
+    '{ builtin set "$__hermes_trace"; builtin eval "$__hermes_command"; } 61<&- 62>&-; '
+    "{ __hermes_status=$?; case $- in *x*) __hermes_trace=-x;; *) __hermes_trace=+x;; esac; "
+    "builtin set +x; } 2>/dev/null; "
+    "exec >/dev/null 2>&1; else __hermes_status=cd; fi; "
     "builtin jobs -pr >&62; "
     'builtin printf "\\0%s\\0%s\\0%s\\0\\n" "$__hermes_mark" "$__hermes_status" "${PWD-}" >&62; '
     "{ builtin declare -p; builtin declare -f; builtin shopt -p; builtin alias -p; builtin umask -p; "
@@ -37,8 +41,8 @@ _SH = (
     'if test -r "$1"; then . "$1"; fi; set --; '
     f"while {_SH_READ}; do "
     'if test -z "$__hermes_cd" || cd -- "$__hermes_cd" >/dev/null; then '
-    '{ . "$__hermes_command"; } </dev/null >"$__hermes_out" 2>&1 8<&- 9>&-; '
-    "__hermes_status=$?; else __hermes_status=cd; fi; "
+    'exec </dev/null >"$__hermes_out" 2>&1; { . "$__hermes_command"; } 8<&- 9>&-; '
+    "__hermes_status=$?; exec >/dev/null 2>&1; else __hermes_status=cd; fi; "
     "jobs -p >&9; "
     'printf "\\0%s\\0%s\\0%s\\0\\n" "$__hermes_mark" "$__hermes_status" "${PWD-}" >&9; '
     '{ export -p; printf "\\n# end\\n"; } >|"$__hermes_state" || :; '

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
+from contextlib import suppress
 from typing import Any
 
 from .base import Args, Assessment, Result, ToolFailure
@@ -63,7 +65,8 @@ def run(args: Args, context: ToolContext) -> Result:
     timeout_s = min(float(args.get("timeout_s") or context.timeout_s), MAX_TIMEOUT_S)
     shell = shell_of(context)
     cwd = _checked_cwd(args, context)
-    context.spill_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with suppress(OSError):  # told when a log is needed
+        context.spill_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     name = re.sub(r"[^\w.-]", "_", context.call_id)
     capture = Capture(context.spill_dir / f"terminal-{name}.log", context.emit_output)
     late_log = context.spill_dir / f"terminal-{name}-background.log"
@@ -179,8 +182,6 @@ def _summary(result: Result) -> str:
 
 def check() -> str:
     """Say why no command can run here, if so."""
-    import os
-
     try:
         find_shell(os.environ)
     except ToolFailure as failure:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,6 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from hermes_tui.tools.base import Tool, ToolFailure
+from hermes_tui.tools.registry import load_builtin_tools
+
+_call_numbers = itertools.count(1)
 
 
 class PlainCancel:
@@ -113,3 +120,25 @@ def plain_context(tmp_path: Path, **changes: Any) -> Iterator[PlainContext]:
         yield context
     finally:
         context.state.close()
+
+
+def call_tool(context: PlainContext, name: str, **args: Any) -> dict[str, Any]:
+    """Assess and run a call the way the engine does, each with an id of its own."""
+    tool = load_builtin_tools().get(name)
+    assert tool is not None
+    context.call_id = f"call_{next(_call_numbers)}"
+    tool.assess(args, context)
+    return run_tool(context, tool, args)
+
+
+def run_tool(context: PlainContext, tool: Tool, args: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a call that was assessed, or not, and check that card and result hold together."""
+    assert set(tool.display(args, None)) >= {"kind", "verb", "target", "summary"}
+    try:
+        result = tool.handler(args, context)
+    except ToolFailure as failure:
+        result = {"ok": False, "error": failure.message, **failure.details}
+    stored = json.loads(json.dumps(result))
+    assert stored == result
+    assert tool.display(args, stored) == tool.display(args, result)
+    return result
