@@ -15,6 +15,7 @@ class ThinkSplitter:
     def __init__(self) -> None:
         self._held = ""
         self._end = ""
+        self._had_block = False
         self.is_plain = False
         """True when nothing can open reasoning any more, so that the caller may skip this."""
 
@@ -33,7 +34,7 @@ class ThinkSplitter:
                     reasoning.append(held[: len(held) - keep])
                     return "".join(reasoning), ""
                 reasoning.append(inside)
-                held, self._end = rest, ""
+                held, self._end, self._had_block = rest, "", True
             start = held.lstrip()
             tag = next((tag for tag in _TAGS if start.startswith(tag)), "")
             if tag:
@@ -43,7 +44,7 @@ class ThinkSplitter:
                 return "".join(reasoning), ""
             else:
                 self._held, self.is_plain = "", True
-                return "".join(reasoning), start if reasoning else held
+                return "".join(reasoning), start if self._had_block else held
 
     def close(self) -> tuple[str, str]:
         """Return what is still held when the answer ends."""
