@@ -1,0 +1,219 @@
+"""When requests go wrong: retries, withdrawn text, fallback, continuation, bad calls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.scripted import ENDPOINT, NO_TITLE, Bench, bench, call, say, think
+
+from hermes_tui.engine.config.settings import AuxiliarySettings
+from hermes_tui.engine.types.deltas import Finish, TextPiece, ToolCallArgs, ToolCallStart
+from hermes_tui.engine.types.errors import (
+    AuthError,
+    BadRequest,
+    BillingError,
+    ConfigError,
+    ConnectionFailed,
+    ContextOverflow,
+    Overloaded,
+    ProviderError,
+    RateLimited,
+    StreamBroken,
+)
+from hermes_tui.engine.types.events import FallbackUsed, Notice, RequestRetrying, TextDelta
+
+
+@pytest.mark.parametrize("error", [Overloaded, StreamBroken, ConnectionFailed, RateLimited])
+def test_a_passing_failure_is_retried_and_the_turn_completes(error: type[ProviderError], tmp_path: Path) -> None:
+    made = bench([[error("busy")], say("ok")], tmp_path)
+    assert made.agent.run_conversation("hi")["completed"]
+    retry = made.of(RequestRetrying)[0]
+    assert (retry.attempt, retry.reason, retry.withdrawn) == (2, "busy", False)
+    assert made.waits == [retry.wait_s] and 2.0 <= retry.wait_s <= 2.5
+
+
+def test_backoff_doubles_and_gives_up_after_three_attempts(tmp_path: Path) -> None:
+    made = bench([[Overloaded("busy")]], tmp_path, repeat=True)
+    result = made.agent.run_conversation("hi")
+    assert result["exit_reason"] == "error" and result["api_calls"] == 3
+    assert [round(wait // 2) for wait in made.waits] == [1, 2]
+
+
+def test_what_the_provider_asks_to_wait_is_waited(tmp_path: Path) -> None:
+    made = bench([[RateLimited("slow down", retry_after_s=7.5)], say("ok")], tmp_path)
+    made.agent.chat("hi")
+    assert made.waits == [7.5]
+
+
+def test_text_shown_before_a_failure_is_withdrawn_and_not_in_the_answer(tmp_path: Path) -> None:
+    made = bench([[TextPiece("Let me"), Overloaded("busy")], say("Fine")], tmp_path)
+    assert made.agent.chat("hi") == "Fine"
+    assert made.of(RequestRetrying)[0].withdrawn
+    assert made.rows()[-1]["content"] == "Fine"
+
+
+@pytest.mark.parametrize("error", [AuthError, BadRequest, BillingError, ContextOverflow])
+def test_a_lasting_failure_is_not_retried(error: type[ProviderError], tmp_path: Path) -> None:
+    made = bench([[error("no")]], tmp_path)
+    result = made.agent.run_conversation("hi")
+    assert result["api_calls"] == 1 and result["errors"][0].startswith("no")
+
+
+def test_a_rejected_key_names_where_it_came_from(tmp_path: Path) -> None:
+    endpoints = {"test/m1": replace(ENDPOINT, api_key="k", key_source="TEST_KEY")}
+    made = bench([[AuthError("The key was rejected.")]], tmp_path, endpoints=endpoints)
+    made.agent.chat("hi")
+    notice = made.of(Notice)[0]
+    assert notice.kind == "auth" and "TEST_KEY" in notice.hint
+
+
+def test_a_key_that_changed_meanwhile_is_tried_once(tmp_path: Path) -> None:
+    keys = iter(["old", "new", "newer"])
+    parts = {"resolve": lambda model: replace(ENDPOINT, api_key=next(keys))}
+    made = bench([[AuthError("no")], say("ok")], tmp_path, parts=parts)
+    assert made.agent.chat("hi") == "ok"
+    assert [request.endpoint.api_key for request in made.client.requests] == ["old", "new"]
+
+
+def _with_fallback(replies: list[Any], tmp_path: Path) -> Bench:
+    settings = replace(
+        NO_TITLE,
+        fallback_providers=("nowhere/x", "other/m2"),
+        auxiliary={"title": AuxiliarySettings(enabled=False)},
+    )
+    endpoints = {"other/m2": replace(ENDPOINT, provider="other", model="m2")}
+    return bench(replies, tmp_path, settings=settings, endpoints=endpoints)
+
+
+def test_the_next_usable_model_takes_over_and_keeps_the_conversation(tmp_path: Path) -> None:
+    made = _with_fallback([[BillingError("no credit")], say("ok"), say("later")], tmp_path)
+    result = made.agent.run_conversation("hi")
+    assert (result["final_response"], result["provider"], result["model"]) == ("ok", "other", "m2")
+    used = made.of(FallbackUsed)[0]
+    assert (used.provider, used.reason) == ("other", "no credit")
+    made.agent.chat("again")
+    assert made.client.requests[-1].endpoint.provider == "other", "the first model still cools down"
+
+
+def test_the_chosen_model_returns_after_its_cooldown(tmp_path: Path) -> None:
+    made = _with_fallback([[BillingError("no credit")], say("ok"), say("back")], tmp_path)
+    made.agent.chat("hi")
+    made.agent.route._clock = lambda: 1e12
+    made.agent.chat("again")
+    assert made.client.requests[-1].endpoint.provider == "test"
+
+
+def test_an_adapter_bug_is_told_as_such_and_the_turn_ends(tmp_path: Path) -> None:
+    made = bench([[KeyError("choices")]], tmp_path)
+    assert "KeyError" in made.agent.run_conversation("hi")["errors"][0]
+
+
+def test_an_adapter_that_cannot_be_loaded_ends_the_turn(tmp_path: Path) -> None:
+    def client_for(mode: str) -> Any:
+        raise ConfigError("The SDK is not installed.", hint="Install it.")
+
+    made = bench([], tmp_path, parts={"client_for": client_for})
+    assert made.agent.run_conversation("hi")["errors"] == ["The SDK is not installed. Install it."]
+
+
+def test_an_empty_answer_is_asked_for_again(tmp_path: Path) -> None:
+    made = bench([[], [TextPiece("  "), Finish("stop")], say("ok")], tmp_path)
+    assert made.agent.chat("hi") == "ok"
+    assert [event.attempt for event in made.of(RequestRetrying)] == [2, 3]
+
+
+def test_empty_answers_end_with_a_clear_word(tmp_path: Path) -> None:
+    made = bench([[Finish("stop")]], tmp_path, repeat=True)
+    result = made.agent.run_conversation("hi")
+    assert result["api_calls"] == 4 and "empty answer" in result["errors"][0]
+
+
+def test_a_model_that_only_thought_is_asked_to_answer(tmp_path: Path) -> None:
+    made = bench([think("hm"), [*think("so"), *say("42")]], tmp_path)
+    result = made.agent.run_conversation("hi")
+    assert result["final_response"] == "42" and result["reasoning"] == "hm\n\nso"
+    assert "answer now" in str(made.client.requests[1].messages[-1]["content"])
+    assert [row["content"] for row in made.rows()] == ["hi", "42"], "the nudge is not stored"
+
+
+def test_thoughts_without_an_answer_are_kept_and_said(tmp_path: Path) -> None:
+    made = bench([think("hm")], tmp_path, repeat=True)
+    result = made.agent.run_conversation("hi")
+    assert result["api_calls"] == 3 and "only reasoning" in result["errors"][0]
+    assert str(made.rows()[-1]["reasoning"]).startswith("hm")
+
+
+def test_a_cut_answer_is_continued_without_a_seam(tmp_path: Path) -> None:
+    made = bench([[TextPiece("one tw"), Finish("length")], [TextPiece("o three"), Finish("stop")]], tmp_path)
+    assert made.agent.chat("count") == "one two three"
+    assert made.rows()[-1]["content"] == "one two three"
+    assert "".join(event.text for event in made.of(TextDelta)) == "one two three"
+    roles = [message["role"] for message in made.client.requests[1].messages]
+    assert roles == ["system", "user", "assistant", "user"]
+
+
+def test_text_before_a_failed_continuation_stays_on_the_screen(tmp_path: Path) -> None:
+    script = [[TextPiece("one tw"), Finish("length")], [TextPiece("xx"), Overloaded("busy")], say("o")]
+    made = bench(script, tmp_path)
+    assert made.agent.chat("count") == "one two"
+    place = next(i for i, event in enumerate(made.events) if isinstance(event, RequestRetrying))
+    assert [e.text for e in made.events[place:] if isinstance(e, TextDelta)] == ["one tw", "o"]
+
+
+def test_an_answer_that_never_ends_is_kept_and_called_incomplete(tmp_path: Path) -> None:
+    made = bench([[TextPiece("la "), Finish("length")]], tmp_path, repeat=True)
+    result = made.agent.run_conversation("sing")
+    assert result["final_response"] == "la la la la " and "not complete" in result["errors"][0]
+
+
+def test_half_a_tool_call_is_never_run_but_asked_for_with_more_room(tmp_path: Path) -> None:
+    half = [ToolCallStart(0, "c1", "run"), ToolCallArgs(0, '{"command":"rm'), Finish("length")]
+    made = bench([half, call(("run", '{"command":"ls"}')), say("ok")], tmp_path)
+    assert made.agent.chat("hi") == "ok"
+    assert made.client.requests[0].max_tokens is None and made.client.requests[1].max_tokens == 8_192
+    assert "rm" not in repr(made.rows())
+
+
+def test_a_call_that_never_fits_ends_the_turn_and_nothing_ran(tmp_path: Path) -> None:
+    half = [TextPiece("Writing."), ToolCallStart(0, "c1", "run"), ToolCallArgs(0, '{"command":"rm'), Finish("length")]
+    made = bench([half], tmp_path, repeat=True)
+    result = made.agent.run_conversation("hi")
+    assert result["tool_calls_made"] == 0 and "output limit" in result["errors"][0]
+    assert made.rows()[-1]["content"] == "Writing." and "tool_calls" not in made.rows()[-1]
+
+
+def test_a_filtered_answer_says_so(tmp_path: Path) -> None:
+    made = bench([[Finish("content_filter")]], tmp_path)
+    assert "safety" in made.agent.run_conversation("hi")["errors"][0]
+
+
+def test_unreadable_arguments_get_an_error_result_and_three_such_steps_end_the_turn(tmp_path: Path) -> None:
+    made = bench([call(("echo", '{"text": "ab'))], tmp_path, repeat=True)
+    result = made.agent.run_conversation("hi")
+    assert result["api_calls"] == 3 and result["exit_reason"] == "error"
+    assert "Send the call again" in str(made.rows()[2]["content"])
+
+
+def test_an_unknown_tool_lists_the_names_once_and_a_blank_one_never(tmp_path: Path) -> None:
+    script = [call(("nope", "{}"), ("also", "{}")), call(("", "{}"), first_id=5), say("ok")]
+    made = bench(script, tmp_path)
+    assert made.agent.chat("hi") == "ok"
+    results = [str(row["content"]) for row in made.rows() if row["role"] == "tool"]
+    assert "echo, put, run" in results[0]
+    assert "echo" not in results[1] and "echo" not in results[2]
+
+
+def test_a_name_that_differs_only_in_case_or_dashes_is_understood(tmp_path: Path) -> None:
+    made = bench([call(("ECHO", '{"text":"a"}')), say("ok")], tmp_path)
+    made.agent.chat("hi")
+    assert '"ok": true' in str(made.rows()[2]["content"])
+
+
+def test_mended_arguments_are_run_and_mentioned(tmp_path: Path) -> None:
+    made = bench([call(("echo", '{"text":"a",}')), say("ok")], tmp_path)
+    made.agent.chat("hi")
+    assert '"text": "a"' in str(made.rows()[2]["content"])
+    assert made.of(Notice)[0].kind == "repair"
