@@ -41,13 +41,13 @@ class Composer(ChipPrompt):
     Args:
         placeholder: Shown while it is empty.
         root: The folder whose files ``@`` offers.
-        mark: The prompt mark, one cell.
+        plain: ASCII and no box.
         id: Widget id.
     """
 
     DEFAULT_CSS = """
     Composer {
-        width: 1fr; height: auto; max-height: 12; padding: 0 1; border: round $rule; pointer: text;
+        width: 1fr; height: auto; padding: 0 1; border: round $rule; pointer: text;
         background: $background; color: $foreground; overflow-x: hidden; overflow-y: auto; scrollbar-size: 0 0;
     }
     Composer > .composer--cursor { background: $input-cursor-background; color: $input-cursor-foreground; }
@@ -140,14 +140,15 @@ class Composer(ChipPrompt):
         """ctrl+c for the second time, or ctrl+d in an empty prompt."""
 
     def __init__(
-        self, placeholder: str = "", *, root: Path | None = None, mark: str = "❯", id: str | None = None
+        self, placeholder: str = "", *, root: Path | None = None, plain: bool = False, id: str | None = None
     ) -> None:
         self._history = PromptHistory()
         self._completion = CompletionControl(self, self._history, root or Path.cwd())
-        super().__init__(placeholder=placeholder, mark=mark, id=id)
+        self._mark = ">" if plain else "❯"
+        super().__init__(placeholder=placeholder, mark=self._mark, id=id)
+        self.set_class(plain, "-plain")
         self.busy = False
         """A turn runs: alt+enter steers."""
-        self._mark = mark
         self._ladder = InterruptLadder()
         self._stash: list[str] = []
         self._names: frozenset[str] = frozenset()

@@ -120,7 +120,7 @@ class PromptCore(TextArea, inherit_css=False, inherit_bindings=False):
     def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
         """Scroll no further than needed; a prompt that still grows does not scroll at all."""
         del center, animate
-        return self._scroll_to_caret(MAX_LINES)
+        return self._scroll_to_caret(row_limit(self.screen.size.height))
 
     def _scroll_to_caret(self, visible: int) -> Offset:
         self._cursor_offset = self.wrapped_document.location_to_offset(self.cursor_location)
@@ -135,7 +135,12 @@ class PromptCore(TextArea, inherit_css=False, inherit_bindings=False):
         """Wrap again; a low terminal may give fewer rows than the text asked for."""
         event.prevent_default()
         super()._on_resize()
-        self._scroll_to_caret(max(1, min(MAX_LINES, self.scrollable_content_region.height)))
+        self._scroll_to_caret(max(1, self.scrollable_content_region.height))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return the rows of the text, up to the limit of this screen."""
+        del container, width
+        return min(self.wrapped_document.height, row_limit(viewport.height))
 
     def _place_terminal_cursor(self) -> bool:
         """Put the terminal's own cursor at the caret, where input methods look for it.
@@ -207,3 +212,8 @@ class PromptCore(TextArea, inherit_css=False, inherit_bindings=False):
     async def _on_paste(self, event: events.Paste) -> None:
         """Pastes are for a subclass to take."""
         event.prevent_default()
+
+
+def row_limit(screen_height: int) -> int:
+    """Return to how many rows the prompt may grow: ten, or less where it would take more than half of the screen."""
+    return max(1, min(MAX_LINES, screen_height // 2 - 2))

@@ -2,8 +2,7 @@
 
 Textual's parser steps through a paste character by character (1.8 s for 1 MB, measured) and ends it at the first end
 marker, so that a marker inside the text turns the rest into key presses. This one cuts the paste out of the stream
-first. It subclasses a private class of Textual; :func:`install` is the one place that puts it in, its test notices when
-Textual changes.
+first. It subclasses a private class of Textual; its tests notice when that changes. The terminal driver makes one.
 """
 
 from __future__ import annotations
@@ -61,6 +60,11 @@ class PasteParser(XTermParser):
         if self._held is not None and self._clock() - self._held[2] >= _HOLD_S:
             yield from self._release()
         yield from super().tick()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it needs ticks: an Esc that may begin a sequence, or a paste whose end is in doubt."""
+        return self._timeout_time is not None or self._held is not None
 
     def _route(self, data: str) -> Iterator[Message]:
         if self._pieces is not None:
@@ -131,14 +135,3 @@ class PasteParser(XTermParser):
                 if not isinstance(message, events.Paste):
                     yield message
         yield events.Paste(paste.replace("\x00", ""))
-
-
-def install() -> None:
-    """Make Textual's terminal drivers use this parser. Call once, before the app runs."""
-    import sys
-
-    if sys.platform == "win32":
-        from textual.drivers import win32 as driver
-    else:
-        from textual.drivers import linux_driver as driver
-    vars(driver)["XTermParser"] = PasteParser

@@ -21,10 +21,16 @@ from .line_text import clip
 MAX_ROWS = 5
 """More waiting messages than this scroll."""
 _BUTTONS = "  edit  ✕ "
+_PLAIN_BUTTONS = "  edit  x "
 
 
 class QueueList(Widget, can_focus=True):
-    """Hidden while nothing waits. It changes nothing itself: it says what is wanted and shows what it is given."""
+    """Hidden while nothing waits. It changes nothing itself: it says what is wanted and shows what it is given.
+
+    Args:
+        plain: ASCII only.
+        id: Widget id.
+    """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"queue--head", "queue--cursor", "queue--quiet"}
     DEFAULT_CSS = """
@@ -65,8 +71,9 @@ class QueueList(Widget, can_focus=True):
     class Left(Message):
         """The focus is to go back to the composer."""
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, *, plain: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._buttons = _PLAIN_BUTTONS if plain else _BUTTONS
         self._items: tuple[str, ...] = ()
         self._cursor = 0
         self._top = 0
@@ -122,7 +129,7 @@ class QueueList(Widget, can_focus=True):
         text = clip(one_line(self._items[index]), room)
         padding = " " * (room - cell_len(text))
         return Strip(
-            [Segment(number, quiet), Segment(text + padding, base), Segment(_BUTTONS, quiet)]
+            [Segment(number, quiet), Segment(text + padding, base), Segment(self._buttons, quiet)]
         ).adjust_cell_length(width, base)
 
     def action_move_cursor(self, delta: int) -> None:

@@ -70,6 +70,32 @@ async def test_it_grows_to_ten_lines_and_then_scrolls():
         assert app.composer.scroll_offset.y == 4
 
 
+@pytest.mark.parametrize(("height", "rows"), [(24, 10), (12, 4), (6, 1)])
+async def test_on_a_low_screen_it_leaves_room_and_keeps_the_caret_in_view(height, rows):
+    app = PromptApp()
+    async with app.run_test(size=(40, height)) as pilot:
+        await write(pilot, "\n".join("abcdefghijklmn"))
+        await pilot.pause()
+        assert app.composer.content_size.height == rows
+        assert any("n" in row for row in rows_of(app))
+        assert app.screen.max_scroll_y == 0
+
+
+async def test_a_plain_prompt_has_no_box():
+    app = PromptApp()
+    app.widgets = (Composer("Ask", plain=True),)
+    async with app.run_test(size=(40, 8)):
+        assert rows_of(app)[-1].strip() == "> Ask"
+
+
+async def test_a_click_puts_the_caret_before_the_character_under_the_pointer():
+    app = PromptApp()
+    async with app.run_test() as pilot:
+        app.composer.insert_text("漢字👩‍👩‍👧‍👧x")
+        await pilot.click(Composer, offset=(2 + 2 + 6, 1))
+        assert app.composer.cursor_location == (0, 2 + len(FAMILY))
+
+
 async def test_a_key_lays_nothing_out_and_redraws_one_row():
     app = PromptApp()
     async with app.run_test(size=(60, 20)) as pilot:

@@ -2,9 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual import events
-from textual._xterm_parser import XTermParser
 
-from hermes_tui.widgets import paste_parser
 from hermes_tui.widgets.paste import MAX_PASTE_CHARS
 from hermes_tui.widgets.paste_parser import PasteParser
 
@@ -74,10 +72,12 @@ def test_a_paste_beyond_the_limit_is_kept_only_so_far_that_its_size_is_known():
     assert MAX_PASTE_CHARS < len(paste) < 2 * MAX_PASTE_CHARS
 
 
-def test_the_terminal_driver_takes_the_parser_it_is_given():
-    driver = pytest.importorskip("textual.drivers.linux_driver")
-    try:
-        paste_parser.install()
-        assert driver.LinuxDriver.run_input_thread.__globals__["XTermParser"] is PasteParser
-    finally:
-        vars(driver)["XTermParser"] = XTermParser
+def test_it_says_when_it_needs_ticks():
+    escape, reader = Reader(), Reader()
+    assert not reader.parser.is_waiting
+    list(escape.parser.feed("\x1b"))
+    assert escape.parser.is_waiting
+    list(reader.parser.feed(f"{START}x{END}\r"))
+    assert reader.parser.is_waiting
+    assert reader.read() == ["paste:x", "enter"]
+    assert not reader.parser.is_waiting
