@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hermes_tui.engine.runtime.agent import AIAgent as AIAgent
+    from hermes_tui.bootstrap import AIAgent as AIAgent
     from hermes_tui.engine.store.db import SessionDB as SessionDB
     from hermes_tui.tools.registry import registry as registry
 

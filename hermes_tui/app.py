@@ -63,6 +63,7 @@ class HermesApp(App[int]):
         self._config_home = config_home
         self._frames = FrameWriter(can_scroll=os.environ.get("HERMES_TUI_SCROLL_REGIONS", "1") != "0")
         self._leaving = False
+        self._has_mouse = ui.mouse
         self.use_theme(ui.theme)
 
     # Look
@@ -124,6 +125,22 @@ class HermesApp(App[int]):
         """What the terminal shows after a resize is its own affair."""
         del event
         self._frames.reset()
+
+    def toggle_mouse(self) -> bool:
+        """Give the mouse to the terminal, or take it back; returns whether it is ours now."""
+        self._has_mouse = not self._has_mouse
+        driver: Any = self._driver
+        if driver is not None and hasattr(driver, "_enable_mouse_support"):
+            driver._mouse = True  # the driver looks at this before it writes
+            (driver._enable_mouse_support if self._has_mouse else driver._disable_mouse_support)()
+            driver._mouse = self._has_mouse
+        return self._has_mouse
+
+    def notify_terminal(self, text: str) -> None:
+        """Ring, and ask the terminal for a notification (OSC 9), which those that know it show."""
+        if self._driver is not None and not self.is_headless:
+            safe = "".join(c for c in text if c.isprintable())
+            self._driver.write(f"\x07\x1b]9;{safe}\x1b\\")
 
     def redraw(self) -> None:
         """Paint everything again."""

@@ -9,6 +9,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from hermes_tui import __version__
@@ -118,6 +119,7 @@ def _screen(words: Sequence[str]) -> int:
         )
         return USAGE
     loaded = _load(options)
+    os.environ.setdefault("ESCDELAY", "25" if os.environ.get("SSH_CONNECTION") is None else "50")
     from hermes_tui.app import run_app
     from hermes_tui.engine.api import Engine, StartRequest
 
@@ -133,7 +135,8 @@ def _screen(words: Sequence[str]) -> int:
         demo=options.demo,
         notices=tuple((p.level, p.text) for p in loaded.problems),
     )
-    return run_app(build_engine, loaded.settings.ui, start, plain=options.plain)
+    ui = replace(loaded.settings.ui, plain=True) if options.plain else loaded.settings.ui
+    return run_app(build_engine, ui, start, config_home=loaded.paths.config_dir)
 
 
 def _run(words: Sequence[str]) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hermes_tui.engine.types.requests import ApprovalDecision, ApprovalRequest, ClarifyAnswer, ClarifyRequest
 
@@ -26,7 +26,7 @@ class Dialogs:
         attention: Called when a new request waits, to ring when nobody looks.
     """
 
-    def __init__(self, app: App[object], attention: Callable[[], None]) -> None:
+    def __init__(self, app: App[Any], attention: Callable[[], None]) -> None:
         self._app = app
         self._attention = attention
         self._waiting: list[tuple[ApprovalRequest | ClarifyRequest, float]] = []

@@ -101,11 +101,10 @@ class Turns:
         self._show_queue()
         return message
 
-    def move(self, index: int, by: int) -> None:
-        """Move a queued message up (negative) or down."""
-        target = index + by
-        if 0 <= index < len(self.queue) and 0 <= target < len(self.queue):
-            self.queue.insert(target, self.queue.pop(index))
+    def move(self, index: int, to: int) -> None:
+        """Move a queued message to another place."""
+        if 0 <= index < len(self.queue) and 0 <= to < len(self.queue):
+            self.queue.insert(to, self.queue.pop(index))
             self._show_queue()
 
     def answer_approval(self, request_id: str, decision: ApprovalDecision) -> None:

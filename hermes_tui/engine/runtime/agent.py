@@ -28,6 +28,7 @@ from .executor import Executor
 from .hub import Hub
 from .interrupt import CancelToken
 from .judge import Judge
+from ..providers.base import Endpoint
 from .loop import Turn, TurnParts
 from .plan import Planner
 from .ports import ClientFor, Cost, Gate, MessageStore, Resolve

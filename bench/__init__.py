@@ -1,0 +1,1 @@
+"""Budgets of the product, measured as ratios within one run."""

@@ -1,0 +1,263 @@
+"""The chat: transcript, composer, status; and what a person does there.
+
+It wires widgets to the turn controller and the actions; what an event looks like is the presenter's business, what an
+action does is in ``chat_actions``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.screen import Screen
+from textual.widgets import Static
+
+from hermes_tui.commands import BY_SLASH, COMMANDS, slash_rows
+from hermes_tui.engine.api import Engine, StartRequest
+from hermes_tui.engine.types.errors import HermesError
+from hermes_tui.engine.types.preferences import UiSettings
+from hermes_tui.presenter import Presenter
+from hermes_tui.widgets.composer import Composer
+from hermes_tui.widgets.entries import NoticeEntry, UserEntry
+from hermes_tui.widgets.header_bar import HeaderBar
+from hermes_tui.widgets.queue_list import QueueList
+from hermes_tui.widgets.side_panel import SidePanel
+from hermes_tui.widgets.status_bar import StatusBar
+from hermes_tui.widgets.transcript import Transcript
+
+from . import chat_actions
+from .chat_input import ChatInput
+from .chat_sessions import ChatSessions
+from .chat_shell import ChatShell
+from .dialogs import Dialogs
+from .turns import Turns
+
+if TYPE_CHECKING:
+    from hermes_tui.app import HermesApp
+
+HINTS_IDLE = (("ctrl+r", "sessions"), ("ctrl+p", "palette"), ("f1", "help"))
+HINTS_BUSY = (("esc", "interrupts"), ("alt+enter", "steers"), ("ctrl+p", "palette"))
+
+MIN_COLUMNS, MIN_ROWS = 20, 6
+"""Below this only a one-line notice is shown. Source: design/ui.md 1."""
+
+
+class ChatScreen(Screen[None]):
+    """One conversation.
+
+    Args:
+        ui: The screen's settings.
+        start: What the command line asked for.
+    """
+
+    CSS_PATH = "chat.tcss"
+    AUTO_FOCUS = "#composer"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(command.key, f"command('{command.id}')", command.title, id=command.id, show=False)
+        for command in COMMANDS
+        if command.key and command.global_key
+    ]
+
+    header: HeaderBar
+    transcript: Transcript
+    panel: SidePanel
+    queue: QueueList
+    composer: Composer
+    status: StatusBar
+    dialogs: Dialogs
+    presenter: Presenter
+
+    def __init__(self, ui: UiSettings, start: StartRequest) -> None:
+        super().__init__()
+        self.ui = ui
+        self.engine: Engine | None = None
+        self.turns: Turns = Turns(self)
+        self.shell: ChatShell = ChatShell(self)
+        self.input: ChatInput = ChatInput(self)
+        self.sessions: ChatSessions = ChatSessions(self, start)
+
+    def compose(self) -> ComposeResult:
+        """Lay out the parts; the side panel fills itself when it is opened."""
+        self.header = HeaderBar(id="header")
+        ui = self.ui
+        self.transcript = Transcript(detail=ui.detail, reasoning=ui.reasoning, animate=ui.animation, id="transcript")
+        self.panel = SidePanel(plain=ui.plain, id="panel")
+        self.queue = QueueList(id="queue")
+        self.composer = Composer("Ask anything, / for commands, @ for files", root=Path.cwd(), id="composer")
+        self.status = StatusBar(animated=ui.animation, plain=ui.plain, id="status")
+        yield Static("The window is too small.", id="too-small", markup=False)
+        yield self.header
+        with Horizontal(id="body"):
+            yield self.transcript
+            yield self.panel
+        yield self.queue
+        yield self.composer
+        yield self.status
+
+    def on_mount(self) -> None:
+        """Show what is known before the engine is there."""
+        app = self.hermes
+        self.dialogs = Dialogs(self.app, lambda: self.ring_if_unfocused("hermes-tui: a question"))
+        self.presenter = Presenter(self.transcript, self.shell)
+        self.composer.set_commands(slash_rows(), tuple(BY_SLASH))
+        self.status.activity = "starting"
+        self.status.hints = HINTS_IDLE
+        if self.ui.keys:
+            app.set_keymap(dict(self.ui.keys))
+        self.sessions.show_start()
+
+    @property
+    def hermes(self) -> HermesApp:
+        """The app, by its own type."""
+        return cast("HermesApp", self.app)
+
+    # The engine
+
+    def engine_ready(self, engine: Engine) -> None:
+        """The engine was built: open what was asked for."""
+        self.engine = engine
+        self.status.activity = ""
+        self.sessions.open_first(engine)
+
+    def engine_failed(self, error: HermesError) -> None:
+        """Say why there is no engine; what was typed stays."""
+        self.status.activity = ""
+        self.note("error", error.message, error.hint, kind="engine")
+
+    def run_in_thread(self, work: Callable[[], object], name: str) -> None:
+        """Run blocking work in a worker thread; an error becomes a notice."""
+
+        def guarded() -> None:
+            try:
+                work()
+            except HermesError as error:
+                self.app.call_later(self.note, "error", error.message, error.hint)
+
+        self.run_worker(guarded, thread=True, name=name, exit_on_error=True)
+
+    # What the turn controller shows
+
+    def show_sent(self, text: str) -> None:
+        """Show a message at once, before the engine confirms it."""
+        entry = UserEntry(text)
+        self.transcript.append(entry)
+        self.transcript.go_to_end()
+        self.presenter.entries.expect_user(entry)
+
+    def show_queue(self, texts: Sequence[str]) -> None:
+        """Show what waits."""
+        self.queue.set_items(texts)
+
+    def show_busy(self, busy: bool) -> None:
+        """A turn runs, or none does."""
+        self.composer.busy = busy
+        if busy and not self.status.is_busy:
+            self.status.start("waiting for the model")
+        elif not busy and self.status.is_busy:
+            self.status.stop()
+        self.status.hints = HINTS_BUSY if busy else HINTS_IDLE
+
+    def note(self, level: str, text: str, hint: str = "", kind: str = "") -> None:
+        """Add a notice to the transcript."""
+        self.transcript.append(NoticeEntry(level, text, hint, kind))
+
+    def say(self, text: str, *, error: bool = False) -> None:
+        """Show a passing word."""
+        self.app.notify(text, severity="error" if error else "information", markup=False, timeout=4)
+
+    def ring_if_unfocused(self, text: str) -> None:
+        """Ring when the terminal has no focus."""
+        if self.ui.notify and not self.app.app_focus:
+            self.hermes.notify_terminal(text)
+
+    # Input
+
+    def action_command(self, command_id: str) -> None:
+        """Run an action of the table."""
+        chat_actions.run(self, command_id, "")
+
+    @on(Composer.Submitted)
+    def _submitted(self, event: Composer.Submitted) -> None:
+        event.stop()
+        self.input.submitted(event)
+
+    @on(Composer.Escape)
+    def _escape(self) -> None:
+        self.input.escape()
+
+    @on(Composer.QuitArmed)
+    def _quit_armed(self) -> None:
+        self.input.quit_armed()
+
+    @on(Composer.QuitRequested)
+    def _quit_requested(self) -> None:
+        chat_actions.run(self, "quit", "")
+
+    @on(Composer.HelpRequested)
+    def _help_requested(self) -> None:
+        chat_actions.run(self, "help", "")
+
+    @on(Composer.EditorRequested)
+    def _editor_requested(self, event: Composer.EditorRequested) -> None:
+        self.input.open_editor(event.text)
+
+    @on(Composer.CopyRequested)
+    @on(Transcript.CopyRequested)
+    async def _copy_requested(self, event: Composer.CopyRequested | Transcript.CopyRequested) -> None:
+        await self.input.copy(event.text)
+
+    @on(Composer.Refused)
+    def _refused(self, event: Composer.Refused) -> None:
+        self.say(event.text, error=True)
+
+    @on(QueueList.EditRequested)
+    def _queue_edit(self, event: QueueList.EditRequested) -> None:
+        if (message := self.turns.take_back(event.index)) is not None:
+            self.composer.set_value(message.text)
+            self.composer.focus()
+
+    @on(QueueList.DeleteRequested)
+    def _queue_delete(self, event: QueueList.DeleteRequested) -> None:
+        self.turns.take_back(event.index)
+
+    @on(QueueList.MoveRequested)
+    def _queue_move(self, event: QueueList.MoveRequested) -> None:
+        self.turns.move(event.index, event.to)
+
+    @on(QueueList.Left)
+    def _queue_left(self) -> None:
+        self.composer.focus()
+
+    @on(Transcript.OlderWanted)
+    def _older_wanted(self) -> None:
+        self.sessions.load_older()
+
+    def on_key(self, event: events.Key) -> None:
+        """Keys of the reader while an entry is chosen."""
+        if self.input.reader_key(event):
+            event.stop()
+            event.prevent_default()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Show a notice where nothing would fit."""
+        size = event.size
+        self.set_class(size.width < MIN_COLUMNS or size.height < MIN_ROWS, "-too-small")
+
+    # The end
+
+    def goodbye(self) -> str:
+        """What to print after leaving: how to come back."""
+        session = self.turns.session
+        if session is None or not self.transcript.entries:
+            return ""
+        return f"To go on: hermes-tui -r {session.state.session_id}"
+
+    def prepare_to_leave(self) -> None:
+        """Stop what runs and keep the draft."""
+        self.turns.interrupt()
+        self.sessions.keep_draft()

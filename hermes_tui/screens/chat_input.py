@@ -1,0 +1,119 @@
+"""What a person types and presses in the chat, apart from the actions of the table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual import events
+
+from hermes_tui.commands import BY_SLASH
+from hermes_tui.widgets.composer import Composer
+from hermes_tui.widgets.composer_commands import parse_command
+
+from . import chat_actions
+
+if TYPE_CHECKING:
+    from .chat import ChatScreen
+
+READER_KEYS = {
+    "y": "copy",
+    "o": "view",
+    "f": "fork",
+    "left_square_bracket": "user_up",
+    "right_square_bracket": "user_down",
+    "n": "find_next",
+    "N": "find_previous",
+    "upper_n": "find_previous",
+    "enter": "entry_toggle",
+    "space": "entry_toggle",
+    "up": "entry_up",
+    "down": "entry_down",
+    "e": "entry_editor",
+}
+"""Keys that count while an entry is chosen: key -> action."""
+
+
+class ChatInput:
+    """Routes what comes from the composer and from the reader's keys.
+
+    Args:
+        chat: The screen.
+    """
+
+    def __init__(self, chat: ChatScreen) -> None:
+        self._chat = chat
+
+    def submitted(self, event: Composer.Submitted) -> None:
+        """Run a command, or send the text."""
+        chat = self._chat
+        if not event.text.strip() and not event.attachments:
+            return
+        command = parse_command(event.text, BY_SLASH)
+        if command is not None:
+            chat_actions.run(chat, BY_SLASH[command[0]].id, command[1])
+            return
+        self._remember(event.text)
+        if event.mode == "steer" or (chat.turns.running and chat.ui.busy_input == "steer"):
+            chat.turns.steer(event.text)
+            return
+        if chat.turns.running and chat.ui.busy_input == "interrupt":
+            chat.turns.interrupt()
+        chat.turns.send(event.text, event.attachments)
+
+    def _remember(self, text: str) -> None:
+        engine = self._chat.engine
+        if engine is not None:
+            self._chat.run_in_thread(lambda: engine.add_prompt_history(str(Path.cwd()), text), "remember prompt")
+
+    def escape(self) -> None:
+        """Leave what is open: find, the chosen entry; else stop the turn."""
+        chat = self._chat
+        if chat.sessions.is_finding:
+            chat.sessions.find("")
+        elif chat.turns.interrupt():
+            chat.status.activity = "stopping"
+
+    def quit_armed(self) -> None:
+        """First ctrl+c with nothing to clear: stop what runs, and say that a second one leaves."""
+        chat = self._chat
+        if chat.turns.interrupt():
+            chat.status.activity = "stopping"
+        chat.say("Press ctrl+c again to leave; the session is kept.")
+
+    def reader_key(self, event: events.Key) -> bool:
+        """Act on a key while an entry is chosen; any other letter goes back to the composer. True when used."""
+        chat = self._chat
+        if chat.focused is not chat.transcript:
+            return False
+        if event.key == "escape":
+            chat.sessions.find("")
+            chat.transcript.clear_cursor()
+            chat.composer.focus()
+            return True
+        if action := READER_KEYS.get(event.key) or READER_KEYS.get(event.character or ""):
+            chat_actions.run(chat, action, "")
+            return True
+        if event.is_printable and event.character:
+            chat.composer.focus()
+            chat.composer.insert_text(event.character)
+            return True
+        return False
+
+    async def copy(self, text: str) -> None:
+        """Copy and say how it went."""
+        from hermes_tui.widgets.clipboard import copy
+
+        result = await copy(text, self._chat.app)
+        self._chat.say(result.message)
+
+    def open_editor(self, text: str) -> None:
+        """Edit the draft in $VISUAL or $EDITOR."""
+        from hermes_tui.widgets.editor import edit_text
+
+        result = edit_text(text, self._chat.app)
+        self._chat.hermes.redraw()
+        if result.problem:
+            self._chat.say(result.problem, error=True)
+        elif result.text != text:
+            self._chat.composer.set_value(result.text)

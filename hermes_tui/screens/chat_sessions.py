@@ -1,0 +1,303 @@
+"""Which session the chat shows: open, resume, fork, older messages, drafts. Engine calls run in worker threads."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hermes_tui.bridge import FRAME_S, SSH_FRAME_S, Bridge
+from hermes_tui.commands import keymap_problems
+from hermes_tui.engine.api import AgentSession, Engine, StartRequest, StoredMessage
+from hermes_tui.engine.types.errors import HermesError
+from hermes_tui.engine.types.events import Event
+from hermes_tui.presenter import EntryPresenter, Presenter
+from hermes_tui.widgets.entries import Entry, UserEntry
+
+if TYPE_CHECKING:
+    from .chat import ChatScreen
+
+PAGE = 200
+"""Messages loaded at once while scrolling up."""
+
+
+class EntryList(list[Entry]):
+    """A log that only collects; older messages are presented into it."""
+
+    def changed(self, entry: Entry) -> None:
+        """Nothing is drawn yet."""
+
+
+class ChatSessions:
+    """Opens sessions into the chat.
+
+    Args:
+        chat: The screen.
+        start: What the command line asked for.
+    """
+
+    def __init__(self, chat: ChatScreen, start: StartRequest) -> None:
+        self._chat = chat
+        self._start = start
+        self._bridge: Bridge | None = None
+        self._unsubscribe: Callable[[], None] | None = None
+        self._oldest_id: int | None = None
+        self._loading_older = False
+        self._after_open: Callable[[], None] | None = None
+        self.is_finding = False
+        """Hits are marked in the transcript."""
+
+    def show_start(self) -> None:
+        """Show what the command line and the settings complain about."""
+        chat = self._chat
+        for level, text in self._start.notices:
+            chat.note(level, text, kind="config")
+        for problem in keymap_problems(chat.ui.keys):
+            chat.note("warning", problem, kind="config")
+
+    def open_first(self, engine: Engine) -> None:
+        """Open what the command line asked for: a resume, the demo, the welcome screen, or a new session."""
+        chat, start = self._chat, self._start
+        for level, text in engine.notices:
+            chat.note(level, text, kind="start")
+        if start.prompt:
+            chat.turns.send(start.prompt)
+        if start.resume == "?":
+            self.open(None)
+            self.browse("")
+        elif start.resume:
+            self.open(start.resume)
+        elif start.continue_last:
+            chat.run_in_thread(lambda: self._continue_last(engine), "continue")
+        else:
+            self.open(None)
+            if not engine.default_model and not start.demo and not start.prompt:
+                self.welcome()
+
+    def _continue_last(self, engine: Engine) -> None:
+        session_id = engine.latest_session_id(str(Path.cwd())) or engine.latest_session_id()
+        self._chat.app.call_later(self.open, session_id)
+
+    # Opening
+
+    def open(self, session_id: str | None, *, at_message: int | None = None) -> None:
+        """Open a session in place of the present one; a new one when the id is None."""
+        chat = self._chat
+        engine = chat.engine
+        if engine is None:
+            return
+        old = chat.turns.session
+
+        def load() -> None:
+            try:
+                session = engine.open_session(session_id)
+            except HermesError as error:
+                chat.app.call_later(self._open_failed, error)
+                return
+            messages = session.history(limit=PAGE) if session_id else []
+            events = session.replay(messages)
+            draft = engine.load_draft(session.state.session_id if session_id else str(Path.cwd()))
+            chat.app.call_later(self._opened, session, messages, events, draft, at_message)
+            if old is not None and old is not session:
+                old.close()
+            prompts = engine.prompt_history(str(Path.cwd()))
+            chat.app.call_later(chat.composer.set_history, prompts)
+
+        chat.run_in_thread(load, "open session")
+
+    def _open_failed(self, error: HermesError) -> None:
+        self._chat.note("error", error.message, error.hint, kind="session")
+        if self._chat.turns.session is None:
+            self.open(None)
+
+    def _opened(
+        self,
+        session: AgentSession,
+        messages: Sequence[StoredMessage],
+        events: Sequence[Event],
+        draft: str,
+        at_message: int | None,
+    ) -> None:
+        chat = self._chat
+        is_first = chat.turns.session is None
+        queued = chat.turns.queue[:] if is_first else []
+        self._detach()
+        if not is_first:
+            chat.transcript.clear()
+        chat.dialogs.clear()
+        chat.shell.reset()
+        chat.presenter = Presenter(chat.transcript, chat.shell)
+        self._oldest_id = messages[0].id if messages else None
+        with chat.app.batch_update():
+            for event in events:
+                chat.presenter.entries.present(event)
+        chat.shell.show_state(session.state)
+        self._bridge = Bridge(asyncio.get_running_loop(), chat.presenter.present_all, _frame_s())
+        self._unsubscribe = session.subscribe(self._bridge.sink)
+        if draft and not chat.composer.value:
+            chat.composer.restore_draft(draft)
+        chat.turns.queue = queued
+        chat.turns.attach(session)
+        after, self._after_open = self._after_open, None
+        if after is not None:
+            after()
+        if at_message is not None:
+            self._show_message(at_message)
+
+    def _show_message(self, message_id: int) -> None:
+        transcript = self._chat.transcript
+        entry = next((entry for entry in transcript.entries if entry.message_id == message_id), None)
+        if entry is not None:
+            transcript.go_to_entry(entry)
+
+    def drop_last_exchange(self) -> None:
+        """Take the entries since the last user message off the transcript, as the engine did with its rows."""
+        transcript = self._chat.transcript
+        entries = list(transcript.entries)
+        last = max((n for n, entry in enumerate(entries) if isinstance(entry, UserEntry)), default=len(entries))
+        for entry in entries[last:]:
+            transcript.remove(entry)
+
+    def _detach(self) -> None:
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+            self._unsubscribe = None
+        if self._bridge is not None:
+            self._bridge.close()
+            self._bridge = None
+        if self._chat.turns.session is not None:
+            self._chat.turns.interrupt()
+            self._chat.turns.detach()
+
+    # Older messages
+
+    def load_older(self) -> None:
+        """Put the page before the oldest shown message above it; the reader's line does not move."""
+        session, before = self._chat.turns.session, self._oldest_id
+        if session is None or before is None or self._loading_older:
+            return
+        self._loading_older = True
+
+        def load() -> None:
+            messages = session.history(before_id=before, limit=PAGE)
+            entries = present_into_list(session.replay(messages))
+            self._chat.app.call_later(self._prepend, session, messages, entries)
+
+        self._chat.run_in_thread(load, "older messages")
+
+    def _prepend(self, session: AgentSession, messages: Sequence[StoredMessage], entries: Sequence[Entry]) -> None:
+        self._loading_older = False
+        if session is not self._chat.turns.session:
+            return
+        self._oldest_id = messages[0].id if messages else None
+        if entries:
+            self._chat.transcript.prepend(entries)
+
+    # Screens
+
+    def browse(self, query: str) -> None:
+        """Open the browser and act on what was chosen."""
+        chat = self._chat
+        if chat.engine is None:
+            chat.say("Still starting; try again in a moment.")
+            return
+        from .sessions import SessionChoice, SessionsScreen
+
+        def chosen(choice: SessionChoice | None) -> None:
+            if choice is None:
+                return
+            if choice.action == "fork":
+                self.fork(choice.session_id, choice.message_id)
+            else:
+                self.open(choice.session_id, at_message=choice.message_id)
+
+        session = chat.turns.session
+        current = session.state.session_id if session else ""
+        chat.app.push_screen(SessionsScreen(chat.engine, str(Path.cwd()), current, query), chosen)
+
+    def fork(self, session_id: str, message_id: int | None) -> None:
+        """Go on in a fork."""
+        chat, engine = self._chat, self._chat.engine
+        if engine is None:
+            return
+        chat.run_in_thread(lambda: chat.app.call_later(self.open, engine.fork_session(session_id, message_id)), "fork")
+
+    def welcome(self) -> None:
+        """Help to connect a model."""
+        chat = self._chat
+        from .welcome import WelcomeChoice, WelcomeScreen
+
+        def chosen(choice: WelcomeChoice | None) -> None:
+            if choice is None or choice.action == "skip":
+                return
+            self.use_model("demo/demo" if choice.action == "demo" else choice.model, remember=choice.action == "model")
+
+        chat.app.push_screen(WelcomeScreen(chat.engine), chosen)
+
+    def use_model(self, model: str, *, remember: bool = True) -> None:
+        """Send later requests to another model, and remember it as the default."""
+        chat = self._chat
+        session, engine = chat.turns.session, chat.engine
+        if session is None or engine is None:
+            return
+
+        def change() -> None:
+            session.set_model(model)
+            if remember:
+                engine.save_choice("model", model)
+            chat.app.call_later(chat.shell.show_state, session.state)
+
+        chat.run_in_thread(change, "set model")
+
+    def start_demo(self) -> None:
+        """A fresh session with the scripted model."""
+        if self._chat.engine is None:
+            return
+        self._after_open = lambda: self.use_model("demo/demo", remember=False)
+        self.open(None)
+
+    # Finding
+
+    def find(self, words: str) -> None:
+        """Mark the words in the whole session and let the reader walk the hits."""
+        chat = self._chat
+        count = chat.transcript.find(words)
+        self.is_finding = bool(words)
+        if not words:
+            return
+        if not count:
+            chat.say(f"Nothing found for {words}.")
+            return
+        chat.transcript.focus()
+        self.find_step(-1)
+
+    def find_step(self, step: int) -> None:
+        """Go to the next or the previous hit and say which it is."""
+        number = self._chat.transcript.find_next(step)
+        if number:
+            self._chat.status.activity = f"hit {number} (n, N, esc)"
+
+    # Drafts
+
+    def keep_draft(self) -> None:
+        """Keep what is typed for the next start. Blocks for one small write."""
+        chat = self._chat
+        session = chat.turns.session
+        if chat.engine is not None:
+            key = session.state.session_id if session and chat.transcript.entries else str(Path.cwd())
+            chat.engine.save_draft(key, chat.composer.text_for_draft)
+
+
+def present_into_list(events: Sequence[Event]) -> list[Entry]:
+    """Present events into a plain list."""
+    entries = EntryList()
+    presenter = EntryPresenter(entries)
+    for event in events:
+        presenter.present(event)
+    return entries
+
+
+def _frame_s() -> float:
+    return SSH_FRAME_S if os.environ.get("SSH_CONNECTION") else FRAME_S

@@ -1,0 +1,133 @@
+"""What surrounds the transcript while events arrive: header, status bar, side panel, dialogs. UI thread only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hermes_tui.engine.api import SessionState
+from hermes_tui.engine.types import events as ev
+from hermes_tui.engine.types.requests import ApprovalDecision, ApprovalRequest, ClarifyAnswer, ClarifyRequest
+from hermes_tui.widgets.header_bar import short_folder
+from hermes_tui.widgets.side_panel import ContextRow, FileRow
+from hermes_tui.widgets.todo_list import TodoRow, TodoState
+
+if TYPE_CHECKING:
+    from .chat import ChatScreen
+
+_TODO_STATES: Mapping[str, TodoState] = {"pending": "pending", "in_progress": "in_progress", "done": "completed"}
+
+
+class ChatShell:
+    """The presenter's view of everything but the transcript.
+
+    Args:
+        chat: The screen whose widgets it updates.
+    """
+
+    def __init__(self, chat: ChatScreen) -> None:
+        self._chat = chat
+        self._changed: dict[str, FileRow] = {}
+
+    def reset(self) -> None:
+        """Forget what belonged to another session."""
+        self._changed.clear()
+        self._chat.panel.set_files(())
+        self.show_todos(())
+
+    def show_state(self, state: SessionState) -> None:
+        """Show a session's snapshot."""
+        header, status = self._chat.header, self._chat.status
+        header.session_title = state.title
+        header.folder = short_folder(state.cwd, str(Path.home()))
+        header.branch = state.branch
+        header.note = "demo" if state.provider == "demo" else ""
+        status.model = state.model
+        status.approval_mode = state.approval_mode
+        self._set_usage(state.context_tokens, state.context_window, state.cost_usd)
+
+    def _set_usage(self, tokens: int, window: int, cost_usd: float | None) -> None:
+        self._chat.status.set_usage(context_tokens=tokens or None, context_window=window or None, cost_usd=cost_usd)
+
+    def show_activity(self, text: str) -> None:
+        """Say what the turn is doing now."""
+        self._chat.status.activity = text
+
+    def show_session(self, event: ev.SessionOpened) -> None:
+        """Say what a resumed session brings."""
+        if event.title:
+            self.show_title(event.title)
+        if not event.resumed:
+            return
+        parts = [f"{event.message_count} messages"]
+        if event.compaction_count:
+            parts.append(f"{event.compaction_count} compactions")
+        parts.append(f"about {event.context_tokens:,} tokens")
+        parts.append(f"model {event.model}" if event.model else "no model")
+        self._chat.note("info", f"Resumed: {', '.join(parts)}", kind="resumed")
+
+    def show_title(self, title: str) -> None:
+        """Show the session's title."""
+        self._chat.header.session_title = title
+
+    def show_model(self, event: ev.ModelChanged | ev.FallbackUsed) -> None:
+        """Show the model that answers from now on."""
+        self._chat.status.model = event.model
+        self._chat.header.note = "demo" if event.provider == "demo" else ""
+
+    def show_usage(self, event: ev.UsageUpdated) -> None:
+        """Show tokens, window and cost."""
+        self._set_usage(event.context_tokens, event.context_window, event.cost_usd)
+        total = event.session
+        rows = (
+            ContextRow("from cache", total.cache_read_tokens),
+            ContextRow("read in full", total.input_tokens + total.cache_write_tokens),
+            ContextRow("written", total.output_tokens),
+        )
+        self._chat.panel.set_context(rows)
+
+    def show_todos(self, items: Sequence[Mapping[str, str]]) -> None:
+        """Show the todo list."""
+        self._chat.header.open_todos = sum(item.get("status") != "done" for item in items)
+        self._chat.panel.set_todos([TodoRow(item["content"], _TODO_STATES[item["status"]]) for item in items])
+
+    def show_changed_file(self, path: str, added: int, removed: int) -> None:
+        """Count a file that the agent changed."""
+        before = self._changed.get(path, FileRow(path))
+        self._changed[path] = FileRow(path, before.added + added, before.removed + removed)
+        self._chat.panel.set_files(list(self._changed.values()))
+
+    def open_approval(self, request: ApprovalRequest) -> None:
+        """Ask the person."""
+        self._chat.dialogs.ask(request)
+
+    def close_approval(self, request_id: str, decision: ApprovalDecision) -> None:
+        """Close the dialog of an answered request."""
+        self._chat.dialogs.close(request_id, decision)
+
+    def open_clarify(self, request: ClarifyRequest) -> None:
+        """Ask the model's question."""
+        self._chat.dialogs.ask(request)
+
+    def close_clarify(self, request_id: str, answer: ClarifyAnswer) -> None:
+        """Close the dialog of an answered question."""
+        self._chat.dialogs.close(request_id, answer)
+
+    def steer_changed(self, event: ev.SteerChanged) -> None:
+        """Follow text that steers the turn; text that came too late is sent as a message of its own."""
+        if event.state == "accepted":
+            self._chat.note("info", f"Will be told after the next tool: {event.text}", kind="steer")
+        elif event.state == "returned":
+            self._chat.turns.send(event.text)
+
+    def turn_started(self, event: ev.TurnStarted) -> None:
+        """A turn runs."""
+        del event
+        self._chat.show_busy(True)
+
+    def turn_finished(self, event: ev.TurnFinished) -> None:
+        """The turn is over: say so when nobody looks, and go on with the queue."""
+        del event
+        self._chat.turns.finished()
+        self._chat.ring_if_unfocused("hermes-tui: the turn is over")
