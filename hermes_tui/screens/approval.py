@@ -252,9 +252,8 @@ class ApprovalScreen(GuardedModal[ApprovalDecision]):
     def _state_hidden(self) -> None:
         """Say how much of the text is out of sight."""
         body = self.query_one(CommandView)
-        above, below = body.hidden_above, body.hidden_below
-        parts = [f"{above} above"] * (above > 0) + [f"{below} more below"] * (below > 0)
-        self.query_one("#approval").border_subtitle = ", ".join(parts)
+        below = body.hidden_below
+        self.query_one("#approval").border_subtitle = body.hidden_words
         position, count = self._queue
         note = [f"{position} of {count}"] * (count > 1) + [f"{below} more below"] * (below > 0 and self.size.height < 9)
         self.query_one(ArmMark).note = ", ".join(note)

@@ -167,6 +167,9 @@ class GuardedModal(Modal[Result], Generic[Result]):
                 self.post_message(self.TypedEarly(pressed.early, "" if text else event.key))
         self._schedule()
 
+    def armed_changed(self) -> None:
+        """React when the dialog may have armed."""
+
     def _schedule(self) -> None:
         """Show the state, and wake up when it changes by itself."""
         if self._timer is not None:
@@ -187,3 +190,4 @@ class GuardedModal(Modal[Result], Generic[Result]):
         if key and not self._answered:
             self.answer(key)
         self._schedule()
+        self.armed_changed()

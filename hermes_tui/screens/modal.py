@@ -62,6 +62,8 @@ class Modal(ModalScreen[Result], Generic[Result]):
     ) -> None:
         """Run an engine call in a thread and hand its result to ``done`` on the UI thread.
 
+        The call goes on when the screen is closed: a change that was asked for is made.
+
         Args:
             slot: Names the question; a newer call of the same slot makes this one's result unwanted.
             work: The call.
@@ -90,7 +92,7 @@ class Modal(ModalScreen[Result], Generic[Result]):
             else:
                 self.call_later(deliver, value)
 
-        self.run_worker(run, thread=True, group=f"engine-{slot}", description=slot)
+        self.app.run_worker(run, thread=True, group=f"engine-{slot}", description=slot)
 
     def forget(self, slot: str) -> None:
         """Make the running call of a slot unwanted."""

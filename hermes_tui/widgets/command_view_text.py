@@ -27,7 +27,7 @@ _BLANK_LETTERS = (
     (0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x2800, 0x2800), (0x3164, 0x3164), (0xFE00, 0xFE0F),
     (0xFFA0, 0xFFA0), (0xE0100, 0xE01EF),
 )  # fmt: skip
-"""Letters and selectors that draw nothing. Source: Unicode, Default_Ignorable_Code_Point, and the blank Braille cell."""
+"""Letters and selectors that draw nothing. Source: Unicode, Default_Ignorable_Code_Point; the blank Braille cell."""
 
 LINE_END = "\u21b5"
 TAB = "\u21e5   "

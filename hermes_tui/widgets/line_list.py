@@ -45,8 +45,8 @@ class LineList(StyledLines, can_focus=True):
     active: reactive[bool] = reactive(True)
     """Draw the cursor strongly even without focus (when a search field drives the list)."""
 
-    class Moved(Message):
-        """The cursor is on another item."""
+    class ItemMessage(Message):
+        """Says something of an item."""
 
         def __init__(self, view: LineList, index: int) -> None:
             super().__init__()
@@ -58,7 +58,10 @@ class LineList(StyledLines, can_focus=True):
             """The list."""
             return self.view
 
-    class Chosen(Moved):
+    class Moved(ItemMessage):
+        """The cursor is on another item."""
+
+    class Chosen(ItemMessage):
         """An item was picked with Enter or a click on the cursor."""
 
     def item_count(self) -> int:
@@ -107,6 +110,10 @@ class LineList(StyledLines, can_focus=True):
                 self.refresh_lines(index * self.ITEM_HEIGHT, self.ITEM_HEIGHT)
         self.show_cursor()
         self._announce()
+
+    def is_at_first(self) -> bool:
+        """Return whether nothing can be picked above the cursor."""
+        return self.cursor <= max(0, self._nearest(0, 1)) if self.item_count() else True
 
     def _announce(self) -> None:
         if self.is_mounted:
@@ -169,9 +176,9 @@ class LineList(StyledLines, can_focus=True):
         if index >= self.item_count():
             return Strip.blank(width, self.rich_style)
         if index != self.cursor:
-            return self.strip_of([("  ", ""), *self.draw(index, row, width - 2)], width)
+            return self.strip_of([("  ", ""), *self.draw(index, row, width - 3)], width)
         bar = "accent" if self.has_focus or self.active else "muted"
-        return self.strip_of([("\u258c ", bar), *self.draw(index, row, width - 2)], width, "list--cursor")
+        return self.strip_of([("\u258c ", bar), *self.draw(index, row, width - 3)], width, "list--cursor")
 
     def watch_has_focus(self, _has_focus: bool) -> None:
         """The cursor is drawn stronger with focus."""

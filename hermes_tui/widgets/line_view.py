@@ -20,7 +20,7 @@ from .line_text import Line, Span, cut, overlay, wrap
 
 STYLE_NAMES = (
     "muted", "accent", "strong", "heading", "warning", "error", "success", "danger", "unknown", "hidden", "mark",
-    "current", "added", "removed", "string", "variable", "operator", "comment",
+    "current", "selected", "added", "removed", "string", "variable", "operator", "comment",
 )  # fmt: skip
 """Every style a span may name; each is the component class ``line--NAME``."""
 
@@ -30,7 +30,7 @@ class StyledLines(ScrollView):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"line--{name}" for name in STYLE_NAMES}
     DEFAULT_CSS = """
-    StyledLines { overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
+    StyledLines { overflow-x: hidden; overflow-y: auto; scrollbar-size: 0 1; scrollbar-gutter: stable; }
     StyledLines > .line--muted { color: $muted; }
     StyledLines > .line--accent { color: $primary; }
     StyledLines > .line--strong { text-style: bold; }
@@ -42,7 +42,8 @@ class StyledLines(ScrollView):
     StyledLines > .line--unknown { color: $warning; text-style: underline; }
     StyledLines > .line--hidden { color: $warning; text-style: reverse; }
     StyledLines > .line--mark { background: $mark-bg; color: $mark-fg; }
-    StyledLines > .line--current { background: $mark-bg; color: $mark-fg; text-style: bold reverse; }
+    StyledLines > .line--current { background: $mark-bg; color: $mark-fg; text-style: bold underline; }
+    StyledLines > .line--selected { background: $screen-selection-background; color: $screen-selection-foreground; }
     StyledLines > .line--string { color: $success; }
     StyledLines > .line--variable { color: $secondary; }
     StyledLines > .line--operator { color: $accent; text-style: bold; }
@@ -101,6 +102,12 @@ class LineView(StyledLines, can_focus=True):
     def hidden_below(self) -> int:
         """Rows below the window."""
         return max(0, len(self._rows) - self.hidden_above - self.scrollable_content_region.height)
+
+    @property
+    def hidden_words(self) -> str:
+        """How many rows are out of sight, in words."""
+        above, below = self.hidden_above, self.hidden_below
+        return ", ".join([f"{above} above"] * (above > 0) + [f"{below} more below"] * (below > 0))
 
     def set_lines(self, lines: Sequence[Line], *, keep_scroll: bool = False) -> None:
         """Show other lines, from the top unless ``keep_scroll``."""
@@ -178,7 +185,7 @@ class LineView(StyledLines, can_focus=True):
         if selected is None:
             return spans
         start, end = selected
-        return overlay(spans, [(start, end if end >= 0 else sum(len(text) for text, _ in spans))], "current")
+        return overlay(spans, [(start, end if end >= 0 else sum(len(text) for text, _ in spans))], "selected")
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the selected text as drawn."""
