@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from typing_extensions import override
 
@@ -12,6 +12,11 @@ from ..rendering.rows import Frame
 from ..rendering.units import Unit
 from ..rendering.wrapping import estimate_cells
 from .base import Entry
+
+MAX_STEP: Final = 24_000
+"""Characters that are cut in one frame. Source: about 4 ms on a slow core."""
+MAX_FIRST: Final = 200_000
+"""The same for an answer that was whole when it was first looked at: better one late frame than a running screen."""
 
 
 class AssistantEntry(Entry):
@@ -36,7 +41,8 @@ class AssistantEntry(Entry):
     def append(self, piece: str) -> None:
         """Take more text."""
         self._parts.append(piece)
-        self._pending.append(piece)
+        if self._cutter is not None:
+            self._pending.append(piece)
         self._finished = False
         if self._shape is not None:
             lines, cells = self._shape
@@ -67,19 +73,25 @@ class AssistantEntry(Entry):
     def make_units(self, frame: Frame) -> Sequence[Unit]:
         if self._cutter is None:
             self._cutter = BlockCutter()
-            self._pending = [self.source().strip("\n") if self._finished else self.source()]
-        self._catch_up()
+            self._pending = [self.source()]
+            self._catch_up(MAX_FIRST if self._finished else MAX_STEP)
         return self._cutter.units
 
-    def _catch_up(self) -> None:
-        """Cut what arrived since the last look; nothing is cut while nobody looks."""
+    def _catch_up(self, limit: int = MAX_STEP) -> None:
+        """Cut what arrived since the last look, but no more than a frame has time for."""
         cutter = self._cutter
         assert cutter is not None
         if self._pending:
-            cutter.feed("".join(self._pending))
-            self._pending = []
-        if self._finished:
+            text = "".join(self._pending)
+            cutter.feed(text[:limit])
+            self._pending = [text[limit:]] if len(text) > limit else []
+        if self._finished and not self._pending:
             cutter.finish()
+
+    @property
+    @override
+    def is_behind(self) -> bool:
+        return self._cutter is not None and bool(self._pending)
 
     @override
     def stable_units(self) -> int:

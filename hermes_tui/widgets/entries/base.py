@@ -55,6 +55,11 @@ class Entry:
         """True while it changes by itself: a clock runs, or text streams."""
         return False
 
+    @property
+    def is_behind(self) -> bool:
+        """True while text that arrived is not cut yet: the next frame goes on."""
+        return False
+
     def is_open(self, frame: Frame) -> bool:
         """Say whether it shows everything."""
         return self.expanded if self.expanded is not None else frame.detail == "full"

@@ -127,8 +127,8 @@ class ToolEntry(Entry):
     def source(self) -> str:
         command = self.args.get("command")
         head = str(command) if isinstance(command, str) else args_text(self.args)
-        diff = self.display.get("diff")
-        body = diff if isinstance(diff, str) and diff else self.result or self._live
+        shown = self.display.get("diff") or self.display.get("output")
+        body = shown if isinstance(shown, str) else self.result or self._live
         return "\n".join(part for part in (f"{self.name} {head}".strip(), body) if part)
 
     @override

@@ -132,7 +132,7 @@ class BlockCutter:
         if self._mode == "table":
             return
         if self._mode or partial.strip():
-            lines = [*self._lines, partial.expandtabs(TAB)] if partial.strip() else self._lines
+            lines = [*self._lines, *[""] * self._blanks, partial.expandtabs(TAB)] if partial.strip() else self._lines
             if lines:
                 self._put(lines)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from typing import Final
 
 from .heights import Heights
 from .rows import Frame, Row
 from .units import Unit
+
+MAX_DRAWN: Final = 200
+"""Units of one entry that keep rows."""
 
 
 class Body:
@@ -17,13 +21,14 @@ class Body:
         frame: How to draw.
     """
 
-    __slots__ = ("_stable", "_width", "heights", "units")
+    __slots__ = ("_drawn", "_stable", "_width", "heights", "units")
 
     def __init__(self, units: Sequence[Unit], frame: Frame) -> None:
         self.units = units
         self.heights = Heights()
         self._stable = 0
         self._width = frame.inner
+        self._drawn: list[Unit] = []
         self.sync(0, frame)
 
     def sync(self, stable: int, frame: Frame) -> None:
@@ -51,9 +56,25 @@ class Body:
 
     def draw(self, index: int, frame: Frame) -> list[Row]:
         """Return the rows of a unit, and make its height exact."""
-        rows = self.units[index].draw(frame)
+        unit = self.units[index]
+        if unit.rows_cache is not None and unit.key is frame.key:
+            return unit.rows_cache
+        rows = unit.draw(frame)
         self.heights[index] = len(rows)
+        self._drawn.append(unit)
         return rows
+
+    def trim(self, keep: Set[Unit]) -> None:
+        """Forget the rows of units drawn long ago, when there are many.
+
+        Args:
+            keep: Units that are on the screen.
+        """
+        if len(self._drawn) > MAX_DRAWN:
+            for unit in self._drawn:
+                if unit not in keep:
+                    unit.forget()
+            self._drawn = [unit for unit in self._drawn if unit in keep]
 
     def rows(self, frame: Frame) -> Iterator[Row]:
         """Draw everything, unit by unit."""

@@ -38,14 +38,15 @@ def parser() -> MarkdownIt:
     """Return the parser, made on first use."""
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark", {"maxNesting": MAX_NESTING + 10}).enable(["table", "strikethrough"])
+    return MarkdownIt("commonmark", {"maxNesting": 2 * MAX_NESTING + 20}).enable(["table", "strikethrough"])
 
 
 def parse(text: str, references: References) -> list[Token]:
     """Parse a unit; structure too deep for the parser comes back as one code token."""
     try:
         if _depth(text) <= MAX_NESTING:
-            return parser().parse(text, {"references": references})
+            # A copy: an unfinished definition must not be learned by the parser itself.
+            return parser().parse(text, {"references": dict(references)})
     except RecursionError:
         pass
     from markdown_it.token import Token

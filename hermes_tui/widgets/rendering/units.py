@@ -57,7 +57,7 @@ class Unit:
 
     def draw(self, frame: Frame) -> list[Row]:
         """Return the rows, the gap's included; cached until the frame changes."""
-        if self.rows_cache is None or self.key != frame.key:
+        if self.rows_cache is None or self.key is not frame.key:
             body = [frame.row(piece) for piece in self.pieces(frame)]
             self.rows_cache = [frame.blank()] * (self.gap if body else 0) + body
             self.height = len(self.rows_cache)
@@ -127,7 +127,7 @@ class MarkdownUnit(Unit):
             if self.due_in() > 0 and self._stale and self._stale[0].cell_length == frame.width:
                 return self._stale
             self._stale = None
-        if self.rows_cache is None or self.key != frame.key:
+        if self.rows_cache is None or self.key is not frame.key:
             started = time.perf_counter()
             super().draw(frame)
             self._drawn_at = time.perf_counter()
@@ -218,9 +218,9 @@ class CodeUnit(Unit):
 
     @override
     def draw(self, frame: Frame) -> list[Row]:
-        if self.rows_cache is not None and self.key == frame.key:
+        if self.rows_cache is not None and self.key is frame.key:
             return self.rows_cache
-        if self._lexer is None or self._drawn != frame.key:
+        if self._lexer is None or self._drawn is not frame.key:
             self._lexer = LineLexer(frame.code, self.language, self.carry)
             self._pieces, self._drawn, done = [], frame.key, 0
         else:
@@ -377,7 +377,7 @@ class LinesUnit(Unit):
 
     @override
     def draw(self, frame: Frame) -> list[Row]:
-        if self._mark and (self.rows_cache is None or self.key != frame.key):
+        if self._mark and (self.rows_cache is None or self.key is not frame.key):
             mark = frame.seg("\u258c", self._mark, ground=self._look[0])
             body = [frame.row(piece, mark) for piece in self.pieces(frame)]
             self.rows_cache = [frame.blank()] * self.gap + body

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from ..entries.base import Entry
 from ..rendering.body import Body
@@ -18,8 +18,12 @@ from ..rendering.rows import Frame, Row
 
 MAX_BODIES: Final = 160
 """Entries that keep their rows."""
-MAX_UNITS: Final = 500
-"""Units that keep rows in one entry; the ones far from the window go first."""
+
+
+Shown: TypeAlias = tuple[Row, Entry, int, int]
+"""A row in a window: what to draw, and its entry, unit and row."""
+Drawn: TypeAlias = tuple[Entry, int, list[Row], int]
+"""A unit on a walk: entry, unit, its rows, and the row to start at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +162,7 @@ class Column:
         if inside < 0:
             return Place(entry, -1, 0)
         unit, inside = body.heights.find(inside)
-        rows = self._draw(entry, unit)
+        rows = self._draw(entry, body, unit)
         return Place(entry, unit, max(0, min(inside, len(rows) - 1)))
 
     def start_of(self, entry: Entry) -> Place:
@@ -167,75 +171,72 @@ class Column:
 
     def move(self, place: Place, rows: int) -> Place:
         """Return the place some rows away, counted in drawn rows; stops at the ends."""
-        walk = self._down(place) if rows >= 0 else self._up(place)
         left = abs(rows)
-        for entry, unit, count, offset in walk:
-            here = count - offset if rows >= 0 else offset + 1
+        for entry, unit, drawn, offset in self._down(place) if rows >= 0 else self._up(place):
+            here = len(drawn) - offset if rows >= 0 else offset + 1
             if left < here:
                 return Place(entry, unit, offset + left if rows >= 0 else offset - left)
             left -= here
-            place = Place(entry, unit, max(0, count - 1) if rows >= 0 else 0)
+            place = Place(entry, unit, len(drawn) - 1 if rows >= 0 else 0)
         return place
 
     # -- windows ---------------------------------------------------------------------------------------------------
 
-    def window_from(self, place: Place, height: int) -> list[tuple[Row, Entry, int, int]]:
+    def window_from(self, place: Place, height: int) -> list[Shown]:
         """Draw the rows from a place down."""
-        found: list[tuple[Row, Entry, int, int]] = []
-        for entry, unit, _count, offset in self._down(place):
-            rows = self._unit_rows(entry, unit)
+        found: list[Shown] = []
+        for entry, unit, rows, offset in self._down(place):
             part = rows[offset : offset + height - len(found)]
             found += [(row, entry, unit, offset + i) for i, row in enumerate(part)]
             if len(found) >= height:
                 break
         return found
 
-    def window_to_end(self, height: int) -> list[tuple[Row, Entry, int, int]]:
+    def window_to_end(self, height: int) -> list[Shown]:
         """Draw the last rows."""
         if not self.entries:
             return []
-        found: list[tuple[Row, Entry, int, int]] = []
+        parts: list[list[Shown]] = []
+        left = height
         last = self.entries[-1]
-        units = len(self.body(last).units)
-        for entry, unit, count, _offset in self._up(Place(last, units - 1, 1 << 30)):
-            rows = self._unit_rows(entry, unit)
-            part = [(row, entry, unit, i) for i, row in enumerate(rows)]
-            found[:0] = part[max(0, count - (height - len(found))) :]
-            if len(found) >= height:
+        end = Place(last, len(self.body(last).units) - 1, 1 << 30)
+        for entry, unit, rows, _ in self._up(end):
+            first = max(0, len(rows) - left)
+            parts.append([(rows[i], entry, unit, i) for i in range(first, len(rows))])
+            left -= len(rows) - first
+            if left <= 0:
                 break
-        return found
+        return [shown for part in reversed(parts) for shown in part]
 
-    def _down(self, place: Place) -> Iterator[tuple[Entry, int, int, int]]:
-        """Walk units downward: ``(entry, unit, rows, first row)``; each is drawn, so its height is exact."""
+    def _down(self, place: Place) -> Iterator[Drawn]:
+        """Walk units downward from a place."""
         unit, offset = place.unit, place.row
         for index in range(self.index(place.entry), len(self.entries)):
             entry = self.entries[index]
-            for number in range(unit, len(self.body(entry).units)):
-                rows = len(self._unit_rows(entry, number))
-                if offset < rows:
+            body = self.body(entry)
+            for number in range(unit, len(body.units)):
+                rows = self._unit_rows(entry, body, number)
+                if offset < len(rows):
                     yield entry, number, rows, offset
                 offset = 0
             unit, offset = -1, 0
 
-    def _up(self, place: Place) -> Iterator[tuple[Entry, int, int, int]]:
-        """Walk units upward: ``(entry, unit, rows, last row)``."""
-        unit: int | None = place.unit
-        offset: int | None = place.row
+    def _up(self, place: Place) -> Iterator[Drawn]:
+        """Walk units upward from a place."""
+        unit, offset = place.unit, place.row
         for index in range(self.index(place.entry), -1, -1):
             entry = self.entries[index]
-            if unit is None:
-                unit = len(self.body(entry).units) - 1
-            for number in range(unit, -2, -1):
-                rows = len(self._unit_rows(entry, number))
-                if rows:
-                    yield entry, number, rows, rows - 1 if offset is None else min(offset, rows - 1)
-                offset = None
-            unit = offset = None
+            body = self.body(entry)
+            for number in range(min(unit, len(body.units) - 1), -2, -1):
+                if rows := self._unit_rows(entry, body, number):
+                    yield entry, number, rows, min(offset, len(rows) - 1)
+                offset = 1 << 30
+            unit = 1 << 30
 
-    def _unit_rows(self, entry: Entry, unit: int) -> list[Row]:
-        if unit < 0:
-            return [self.frame.blank()] if self._gap(entry) else []
-        return self._draw(entry, unit)
+    def _unit_rows(self, entry: Entry, body: Body, unit: int) -> list[Row]:
+        if unit >= 0:
+            return self._draw(entry, body, unit)
+        return [self.frame.blank()] if self._gap(entry) else []
 
     def _gap(self, entry: Entry) -> int:
         return 1 if entry.spaced and self.heights[entry.position] else 0
@@ -252,21 +253,22 @@ class Column:
             self.heights[entry.position] = self._height(entry)
         return body
 
-    def _draw(self, entry: Entry, unit: int) -> list[Row]:
-        body = self.body(entry)
+    def _draw(self, entry: Entry, body: Body, unit: int) -> list[Row]:
+        """Return a unit's rows; the heights of unit and entry become exact on the way."""
+        guessed = body.heights.total
         rows = body.draw(unit, self.frame)
-        self.heights[entry.position] = self._height(entry)
+        if body.heights.total != guessed:
+            self.heights[entry.position] = self._height(entry)
         return rows
 
-    def trim(self, first: Entry, last: Entry) -> None:
-        """Forget rows that were not needed lately, none between two visible entries."""
+    def trim(self, window: Sequence[Shown]) -> None:
+        """Forget rows that were not needed lately, none of the window's."""
+        first, last = window[0][1].position, window[-1][1].position
         while len(self._recent) > MAX_BODIES:
             entry = next(iter(self._recent))
             del self._recent[entry]
-            if self.holds(entry) and not first.position <= entry.position <= last.position:
+            if self.holds(entry) and not first <= entry.position <= last:
                 entry.forget()
-        for entry in (first, last):
-            units = self.body(entry).units
-            if len(units) > MAX_UNITS and sum(unit.rows_cache is not None for unit in units) > MAX_UNITS:
-                for unit in units:
-                    unit.forget()
+        for index in {first, last}:
+            body = self.body(self.entries[index])
+            body.trim({body.units[unit] for _, entry, unit, _ in window if unit >= 0 and entry.position == index})

@@ -264,11 +264,9 @@ class Transcript(TranscriptView):
         if event.chain > 1:
             self._select_by_click(event)
             return
-        if not self.anchored and y == self.size.height - 1 and x >= self.size.width - 24:
-            segment = self._rows[y].crop(x, x + 1) if y < len(self._rows) else None
-            if segment is not None and segment.text.strip() and x < self.size.width - 1:
-                self.go_to_end()
-                return
+        if self._is_on_pill(x, y):
+            self.go_to_end()
+            return
         segment_at = self._segment_at(x, y)
         url = segment_at.style.link if segment_at is not None and segment_at.style is not None else None
         if url and is_safe_url(url):

@@ -28,7 +28,7 @@ from ..entries.base import Entry
 from ..rendering.code import CodeStyler
 from ..rendering.palette import Palette
 from ..rendering.rows import Detail, Frame, ReasoningLevel, Row
-from .column import Column, Place
+from .column import Column, Place, Shown
 from .finding import Finder
 from .marking import replace_end, replace_start, restyle
 
@@ -75,13 +75,14 @@ class TranscriptView(ScrollView, can_focus=True):
         self._pin: Place | None = None
         self._top = 0
         self._origin = 0
-        self._window: list[tuple[Row, Entry, int, int]] = []
+        self._window: list[Shown] = []
         self._rows: list[Strip] = []
         self._is_due = False
+        self._pill_width = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: Timer | None = None
         self._late: Timer | None = None
-        self._marked: dict[tuple[Strip, object], Strip] = {}
+        self._marked: dict[tuple[int, object], tuple[Strip, Strip]] = {}
         self._finder: Finder | None = None
         self.cursor: Entry | None = None
         """The chosen entry, if any."""
@@ -169,11 +170,11 @@ class TranscriptView(ScrollView, can_focus=True):
 
     def set_detail(self, detail: Detail) -> None:
         """Show more or less of tool calls."""
-        self._reframe(replace(self._column.frame, detail=detail, _blank={}), keep_units=False)
+        self._reframe(replace(self._column.frame, detail=detail), keep_units=False)
 
     def set_reasoning_level(self, level: ReasoningLevel) -> None:
         """Show more or less of reasoning."""
-        self._reframe(replace(self._column.frame, reasoning=level, _blank={}), keep_units=False)
+        self._reframe(replace(self._column.frame, reasoning=level), keep_units=False)
 
     @property
     def detail(self) -> Detail:
@@ -200,14 +201,18 @@ class TranscriptView(ScrollView, can_focus=True):
 
     def _follow_theme(self) -> None:
         palette = Palette(self.app.theme_variables)
-        self._column.frame = replace(self._column.frame, palette=palette, _blank={})
+        self._column.frame = replace(self._column.frame, palette=palette)
         self._marked.clear()
         self._schedule()
 
     def _on_lexer_loaded(self) -> None:
         """A language became available; called from the thread that loaded it."""
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._schedule)
+            self._loop.call_soon_threadsafe(self._follow_lexers)
+
+    def _follow_lexers(self) -> None:
+        self._column.frame = replace(self._column.frame)
+        self._schedule()
 
     def on_resize(self) -> None:
         """Follow a new size."""
@@ -218,7 +223,7 @@ class TranscriptView(ScrollView, can_focus=True):
         width = self.size.width
         if width and width != self._column.frame.width:
             self._flush_changes()
-            self._column.reframe(replace(self._column.frame, width=width, _blank={}), keep_units=True)
+            self._column.reframe(replace(self._column.frame, width=width), keep_units=True)
             self._marked.clear()
 
     # -- the window ------------------------------------------------------------------------------------------------
@@ -240,7 +245,7 @@ class TranscriptView(ScrollView, can_focus=True):
                     self._live[entry] = None
                 else:
                     self._live.pop(entry, None)
-        self._dirty.clear()
+        self._dirty = {entry: None for entry in self._dirty if entry.is_behind}
 
     def _update(self) -> None:
         """Choose the rows of the window, and have the changed ones written."""
@@ -264,7 +269,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self._place_window()
         self._paint()
         if self._window:
-            column.trim(self._window[0][1], self._window[-1][1])
+            column.trim(self._window)
         self._rest_or_run()
 
     def _place_window(self) -> None:
@@ -299,12 +304,15 @@ class TranscriptView(ScrollView, can_focus=True):
     def _rest_or_run(self) -> None:
         """Run the clock only while something visible moves by itself."""
         visible = {entry for _, entry, _, _ in self._window}
+        self._dirty.update((entry, None) for entry in visible if entry.is_behind)
         moves = any(entry.KIND != "assistant" for entry in self._live.keys() & visible)
         if self._timer is not None:
             if moves:
                 self._timer.resume()
             else:
                 self._timer.pause()
+        if self._dirty and self._late is None:
+            self._late = self.set_timer(1 / 60, self._draw_late)
         if self._late is None:
             frame = self._column.frame
             units = (entry.body(frame).units[unit] for _, entry, unit, _ in self._window if unit >= 0)
@@ -325,14 +333,18 @@ class TranscriptView(ScrollView, can_focus=True):
 
     def _marked_rows(self) -> list[Strip]:
         frame = self._column.frame
-        rows: list[Strip] = [self._mark(row, entry, y) for y, (row, entry, _, _) in enumerate(self._window)]
+        selection = self.text_selection
+        if self.cursor is None and self._finder is None and selection is None:
+            rows: list[Strip] = [row for row, _, _, _ in self._window]
+        else:
+            rows = [self._mark(row, entry, y, selection) for y, (row, entry, _, _) in enumerate(self._window)]
         rows += [frame.blank()] * (self.size.height - len(rows))
         if not self.anchored and rows:
             self._add_thumb(rows)
             rows[-1] = self._with_pill(rows[-1])
         return rows
 
-    def _mark(self, row: Row, entry: Entry, y: int) -> Strip:
+    def _mark(self, row: Row, entry: Entry, y: int, selection: Selection | None) -> Strip:
         """Lay marks over a row; the result is cached, so that an unchanged row is the same object."""
         strip: Strip = row
         frame = self._column.frame
@@ -344,7 +356,6 @@ class TranscriptView(ScrollView, can_focus=True):
             roles = ("under", "strong") if hit is not None and hit.entry is entry else ()
             style = frame.style(*roles, ground="mark")
             strip = self._cached(strip, (self._finder, bool(roles)), lambda s: restyle(s, spans, style))
-        selection = self.text_selection
         if selection is not None and (span := selection.get_span(self._top + y - self._origin)) is not None:
             start, end = span
             spans = [(max(start, row.skip), len(row.text.rstrip()) if end == -1 else end)]
@@ -352,19 +363,24 @@ class TranscriptView(ScrollView, can_focus=True):
         return strip
 
     def _cached(self, strip: Strip, key: object, make: Callable[[Strip], Strip]) -> Strip:
-        found = self._marked.get((strip, key))
+        found = self._marked.get((id(strip), key))
         if found is None:
             if len(self._marked) > 1_000:
                 self._marked.clear()
-            found = self._marked[strip, key] = make(strip)
-        return found
+            # The strip is kept beside the result, so that its id is not given to another one.
+            found = self._marked[id(strip), key] = strip, make(strip)
+        return found[1]
 
     def _with_pill(self, row: Strip) -> Strip:
         count = self.new_lines
         text = f" {count:,} new line{'s' if count != 1 else ''} \u00b7 end " if count else " end "
+        self._pill_width = len(text) + 1
         pill = self._column.frame.seg(text, "active", "strong", ground="panel")
         blank = self._column.frame.palette.blank(1, "base")
         return self._cached(row, ("pill", count), lambda s: replace_end(s, [pill, blank]))
+
+    def _is_on_pill(self, x: int, y: int) -> bool:
+        return not self.anchored and y == self.size.height - 1 and 0 < self.size.width - x <= self._pill_width
 
     def _add_thumb(self, rows: list[Strip]) -> None:
         height, total = len(rows), max(1, self._column.total)
