@@ -100,8 +100,8 @@ class Corpus:
     def _log(self) -> str:
         words = self.vocabularies["en"].sample(self._rng, 60)
         return "\n".join(
-            f"2026-10-{i + 1:02d}T12:{i:02d}:07 [{'ERR' if i % 9 == 0 else 'INFO'}] /srv/{words[i]}/{words[i + 1]}.py:{i * 7} "
-            f"{words[i + 2]}: {' '.join(words[i + 3 : i + 9])}"
+            f"2026-10-{i + 1:02d}T12:{i:02d}:07 [{'ERR' if i % 9 == 0 else 'INFO'}] "
+            f"/srv/{words[i]}/{words[i + 1]}.py:{i * 7} {words[i + 2]}: {' '.join(words[i + 3 : i + 9])}"
             for i in range(0, 48, 4)
         )
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import statistics
 import tempfile
@@ -133,7 +132,7 @@ def measure(path: Path, count: int) -> dict[str, object]:
     corpus = Corpus()
     result: dict[str, object] = {"open_ms": _timed(lambda: SessionDB(path).close())}
     with SessionDB(path) as db:
-        result["list_ms"] = [round(_timed(lambda: db.list_sessions()), 1) for _ in range(3)]
+        result["list_ms"] = [round(_timed(db.list_sessions), 1) for _ in range(3)]
         for kind, queries in _queries(corpus, count).items():
             for query in queries[:10]:
                 db.search(query)
@@ -145,7 +144,7 @@ def measure(path: Path, count: int) -> dict[str, object]:
             }
         result["append_ms"] = _append_ms(db, corpus, _queries(corpus, 20)["words"])
         result["typing_ms"] = _typing_ms(db)
-        result["size_mb"] = os.path.getsize(path) / 1e6
+        result["size_mb"] = path.stat().st_size / 1e6
     return result
 
 

@@ -6,11 +6,15 @@ import os
 from pathlib import Path
 from types import TracebackType
 
+from .care import CarePart
 from .connections import Database
+from .export import ExportPart
 from .forks import ForksPart
 from .messages import MessagesPart
 from .prompts import PromptsPart
+from .removal import RemovalPart
 from .search import Searcher, SearchPart
+from .sessions import SessionsPart
 from .state import StatePart
 from .usage import UsagePart
 
@@ -25,7 +29,18 @@ def default_path() -> Path:
     return user_data_path("hermes-tui", appauthor=False) / "state.db"
 
 
-class SessionDB(ForksPart, MessagesPart, SearchPart, StatePart, UsagePart, PromptsPart):
+class SessionDB(
+    SessionsPart,
+    ForksPart,
+    MessagesPart,
+    SearchPart,
+    StatePart,
+    UsagePart,
+    PromptsPart,
+    RemovalPart,
+    CarePart,
+    ExportPart,
+):
     """All sessions of a person. Usable from any thread and as a context manager; several processes may share a file.
 
     Args:
@@ -44,11 +59,6 @@ class SessionDB(ForksPart, MessagesPart, SearchPart, StatePart, UsagePart, Promp
     def path(self) -> Path:
         """The database file."""
         return self._db.path
-
-    @property
-    def read_only_reason(self) -> str:
-        """Why nothing can be stored, for people; empty when it can."""
-        return self._db.read_only_reason
 
     @property
     def notices(self) -> tuple[str, ...]:

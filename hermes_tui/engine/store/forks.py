@@ -6,12 +6,14 @@ import sqlite3
 import time
 
 from ..types.errors import SessionNotFound
+from ..types.ids import new_session_id
 from ..types.messages import text_of
 from . import lineage, names, rows
-from .sessions import SessionsPart
+from .base import Part
+from .session_rows import make
 
 
-class ForksPart(SessionsPart):
+class ForksPart(Part):
     """Forks and undo."""
 
     def fork(self, session_id: str, message_id: int | None = None) -> str:
@@ -24,22 +26,28 @@ class ForksPart(SessionsPart):
         Raises:
             SessionNotFound: The message is not in the session's past.
         """
-        with self._db.read() as conn:
+        new_id = new_session_id()
+
+        def job(conn: sqlite3.Connection) -> str:
             owner, last_id = _branch_point(conn, session_id, message_id)
-            title = self._row(conn, session_id)["title"]
+            origin = self._row(conn, session_id)
             shared = lineage.segments(conn, owner, with_compressed=False)
             roles = [row["role"] for row in lineage.rows_before(conn, shared, last_id + 1, lineage.NO_BOUND)]
-        new_id = self.create(parent=owner, parent_reason="fork", fork_message_id=last_id)
+            values = {
+                "id": new_id,
+                "source": origin["source"],
+                "parent_session_id": owner,
+                "parent_reason": "fork",
+                "fork_message_id": last_id,
+                "message_count": len(roles),
+                "turn_count": roles.count("user"),
+            }
+            no = make(conn, values, origin)
+            if origin["title"]:
+                names.set_title(conn, no, origin["title"], by="auto")
+            return new_id
 
-        def describe(conn: sqlite3.Connection) -> None:
-            no = self._row(conn, new_id)["no"]
-            counts = (len(roles), roles.count("user"), no)
-            conn.execute("UPDATE sessions SET message_count = ?, turn_count = ? WHERE no = ?", counts)
-            if title:
-                names.set_title(conn, no, title, by="auto")
-
-        self._db.write(describe)
-        return new_id
+        return self._db.write(job)
 
     def undo_last(self, session_id: str) -> str:
         """Take back the last exchange and return its user text; empty when there is none.

@@ -80,6 +80,15 @@ def open_elsewhere(conn: sqlite3.Connection, session_no: int | None = None) -> s
     """Return the sessions, or whether this one, that other living processes have open."""
     only = "" if session_no is None else " WHERE session_no = ?"
     rows = conn.execute(f"SELECT session_no, pid, started FROM live{only}", () if session_no is None else (session_no,))
-    others = [(no, pid, start) for no, pid, start in rows if pid != os.getpid()]
-    alive = {(pid, start) for pid, start in {(pid, start) for _, pid, start in others} if started(pid) == start}
-    return {no for no, pid, start in others if (pid, start) in alive}
+    return _alive([(no, pid, start) for no, pid, start in rows if pid != os.getpid()])
+
+
+def open_now(conn: sqlite3.Connection) -> set[int]:
+    """Return the sessions that any living process, this one too, has open."""
+    return _alive(conn.execute("SELECT session_no, pid, started FROM live").fetchall())
+
+
+def _alive(marks: list[tuple[int, int, str]]) -> set[int]:
+    processes = {(pid, start) for _, pid, start in marks}
+    running = {(pid, start) for pid, start in processes if started(pid) == start}
+    return {no for no, pid, start in marks if (pid, start) in running}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import filters, lineage
@@ -17,7 +18,7 @@ from .text import fold, plain_text
 FEW_SESSIONS = 400
 """Up to this many sessions a filter on sessions is answered by the index itself."""
 TEXT_COLUMNS = "m.role, m.content, m.content_json, m.tool_calls, m.partial"
-"""What :func:`row_text` needs, from ``messages m``."""
+"""The arguments of :func:`~.text.plain_text`, from ``messages m``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Plan:
     def sql(self, condition: str) -> str:
         """Return the statement for matching rows, newest first; ``condition`` bounds ``m.id``."""
         text = f", {TEXT_COLUMNS}" if self.compares_text else ""
-        columns = f"m.id, m.session_no, s.shown_no, m.created_at{text}"
+        columns = f"m.id, s.shown_no, m.created_at{text}"
         where = "".join(f" AND {item.sql}" for item in self.conditions)
         if self.match:
             # The narrow index spares reading the row, with its long texts, of every match.
@@ -73,19 +74,14 @@ class Plan:
         match = (self.match,) if self.match else ()
         return (*match, *bounds, *(value for item in self.conditions for value in item.values))
 
-    def accepts(self, row: sqlite3.Row) -> bool:
-        """Compare a row's text with what the index could not decide."""
-        return _holds(fold(row_text(row)), self.checks, self.excluded)
+    def accepts(self, columns: Sequence[object]) -> bool:
+        """Compare a text, given as :data:`TEXT_COLUMNS`, with what the index could not decide."""
+        return _holds(fold(plain_text(*columns)), self.checks, self.excluded)
 
     def accepts_title(self, title: str) -> bool:
         """The same for a title that the index found."""
         literal = tuple(clause for clause in self.query.clauses if any(term.is_literal for term in clause))
         return _holds(fold(title), literal, self.query.excluded)
-
-
-def row_text(row: sqlite3.Row) -> str:
-    """Return what can be found in a row read with :data:`TEXT_COLUMNS`."""
-    return plain_text(row["role"], row["content"], row["content_json"], row["tool_calls"], row["partial"])
 
 
 def _holds(folded: str, clauses: tuple[tuple[Term, ...], ...], excluded: tuple[Term, ...]) -> bool:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from ..api import SearchHit, SearchPage, Snippet
 from . import live
-from .matching import TEXT_COLUMNS, Plan, row_text
+from .matching import TEXT_COLUMNS, Plan
 from .session_rows import to_row
 from .snippets import excerpt, marks_in
+from .text import plain_text
 from .windows import Cursor, Group
 
 SNIPPETS = 3
@@ -45,7 +46,7 @@ def _snippets(conn: sqlite3.Connection, plan: Plan, ids: Sequence[int]) -> dict[
     sql = f"SELECT m.id, m.created_at, {TEXT_COLUMNS} FROM messages m WHERE m.id IN (?)"
     found = {}
     for row in _many(conn, sql, ids):
-        text, marks = excerpt(row_text(row), plan.pattern)
+        text, marks = excerpt(plain_text(*row[2:]), plan.pattern)
         found[row["id"]] = Snippet(
             message_id=row["id"], role=row["role"], text=text, marks=marks, created_at=row["created_at"]
         )

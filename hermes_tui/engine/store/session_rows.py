@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from ..api import SessionRow
 
 TOKEN_COLUMNS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 COUNT_COLUMNS = ("request_count", "unpriced_count", *TOKEN_COLUMNS, "cost_usd")
+_INHERITED = ("cwd", "branch", "model", "provider", "preview")
 _CONTINUED = (*COUNT_COLUMNS, "message_count", "turn_count", "title", "title_by", "pinned", "archived")
 
 
@@ -50,28 +53,32 @@ def to_row(row: sqlite3.Row, elsewhere: set[int]) -> SessionRow:
     )
 
 
-def insert(conn: sqlite3.Connection, values: dict[str, Any]) -> int:
-    """Insert a ``sessions`` row and return its number; ``shown_no`` is itself unless given."""
-    columns = ", ".join(values)
-    no = conn.execute(
-        f"INSERT INTO sessions ({columns}, shown_no) VALUES ({', '.join('?' * len(values))}, 0)", list(values.values())
-    ).lastrowid
+def insert(conn: sqlite3.Connection, values: Mapping[str, Any]) -> int:
+    """Insert a ``sessions`` row that stands for itself, and return its number."""
+    marks = ", ".join("?" * len(values))
+    sql = f"INSERT INTO sessions ({', '.join(values)}, shown_no) VALUES ({marks}, 0)"
+    no = conn.execute(sql, list(values.values())).lastrowid or 0
     conn.execute("UPDATE sessions SET shown_no = no WHERE no = ?", (no,))
-    return int(no or 0)
+    return no
 
 
-def attach(conn: sqlite3.Connection, no: int, parent: sqlite3.Row, reason: str) -> None:
-    """Give a new child what its kind takes over from the parent.
+def make(conn: sqlite3.Connection, values: Mapping[str, Any], parent: sqlite3.Row | None) -> int:
+    """Insert a new session, or a child with what its kind takes over; return its number.
 
     A subagent is shown as its parent; the continuation of a compressed session stands for all that came before it.
     """
-    if reason == "delegation":
+    now = time.time()
+    own: dict[str, Any] = {"created_at": now, "updated_at": now, **values}
+    if parent is None:
+        return insert(conn, own)
+    no = insert(conn, {**own, **{key: parent[key] for key in _INHERITED if not own.get(key)}})
+    if values["parent_reason"] == "delegation":
         conn.execute("UPDATE sessions SET shown_no = ? WHERE no = ?", (parent["shown_no"], no))
-        return
+        return no
     conn.execute(
         "INSERT INTO session_state SELECT ?, key, value FROM session_state WHERE session_no = ?", (no, parent["no"])
     )
-    if reason == "compression":
+    if values["parent_reason"] == "compression":
         columns = ", ".join(_CONTINUED)
         conn.execute(
             f"UPDATE sessions SET ({columns}, compaction_count) = "
@@ -79,3 +86,4 @@ def attach(conn: sqlite3.Connection, no: int, parent: sqlite3.Row, reason: str) 
             (parent["no"], no),
         )
         conn.execute("UPDATE sessions SET shown_no = ? WHERE shown_no = ?", (no, parent["shown_no"]))
+    return no

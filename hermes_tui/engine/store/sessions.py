@@ -11,9 +11,8 @@ from ..api import SessionRow, SessionSort
 from ..types.ids import new_session_id
 from . import lineage, live, names
 from .base import Part
-from .session_rows import attach, folder, insert, to_row
+from .session_rows import folder, make, to_row
 
-_INHERITED = ("cwd", "branch", "model", "provider", "preview")
 _ORDER: dict[SessionSort, str] = {
     "updated": "updated_at DESC",
     "created": "created_at DESC",
@@ -46,31 +45,30 @@ class SessionsPart(Part):
             cwd: The folder it works in.
             model: Model name without the provider.
             provider: Provider name.
-            parent: Id of the session it comes from; folder, model and source are taken over when not given.
+            parent: Id of the session it comes from; folder, branch and model are taken over when not given.
             parent_reason: ``fork``, ``compression`` or ``delegation``; a parent alone means ``delegation``.
             fork_message_id: The last message that a fork shares.
             session_id: Use this id; an existing session with it is left as it is.
             branch: Git branch.
         """
-        new_id = session_id or new_session_id()
-        reason = parent_reason or ("delegation" if parent else "")
-        given = {"cwd": folder(cwd), "branch": branch or "", "model": model or "", "provider": provider or ""}
+        values: dict[str, Any] = {
+            "id": session_id or new_session_id(),
+            "source": source,
+            "cwd": folder(cwd),
+            "branch": branch or "",
+            "model": model or "",
+            "provider": provider or "",
+            "parent_session_id": parent,
+            "parent_reason": parent_reason or ("delegation" if parent else ""),
+            "fork_message_id": fork_message_id,
+        }
 
         def job(conn: sqlite3.Connection) -> str:
-            if conn.execute("SELECT 1 FROM sessions WHERE id = ?", (new_id,)).fetchone():
-                return new_id
-            past = self._row(conn, parent) if parent else None
-            now = time.time()
-            values: dict[str, Any] = {**given, "source": source, "id": new_id, "created_at": now, "updated_at": now}
-            values |= {"parent_session_id": parent, "parent_reason": reason, "fork_message_id": fork_message_id}
-            if past is not None:
-                values |= {key: past[key] for key in _INHERITED if not values.get(key)}
-            no = insert(conn, values)
-            if past is not None:
-                attach(conn, no, past, reason)
-            if title:
-                names.set_title(conn, no, title, by="user")
-            return new_id
+            if not conn.execute("SELECT 1 FROM sessions WHERE id = ?", (values["id"],)).fetchone():
+                no = make(conn, values, self._row(conn, parent) if parent else None)
+                if title:
+                    names.set_title(conn, no, title, by="user")
+            return str(values["id"])
 
         return self._db.write(job)
 

@@ -54,6 +54,11 @@ class Term:
         return f"({' AND '.join(phrases)})" if len(phrases) > 1 else "".join(phrases)
 
     @cached_property
+    def index_words(self) -> list[str]:
+        """The full-text expressions of the single words; how often they occur says what weighing the term costs."""
+        return [_phrase([word]) for group in self._pieces for word in group if not self.is_prefix]
+
+    @cached_property
     def is_literal(self) -> bool:
         """Whether the index cannot decide alone, so that the text has to be compared."""
         rest = _PIECE.sub("", unicodedata.normalize("NFKC", self.text))

@@ -15,6 +15,7 @@ import itertools
 import json
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
 INDEX_VERSION = 1
@@ -33,6 +34,7 @@ WORD_CHAR = rf"(?:(?![{UNSPACED}])[^\W_])"
 """A character of a word in a script with spaces."""
 
 _RUN = re.compile(f"[{UNSPACED}]+")
+_VANISHING = re.compile("[\u0300-\u036f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -169,8 +171,11 @@ def fold(text: str) -> str:
     return text.lower() if text.isascii() else text.translate(_FOLD)
 
 
-def fold_with_offsets(text: str) -> tuple[str, list[int]]:
+def fold_with_offsets(text: str) -> tuple[str, Sequence[int]]:
     """Fold ``text``; also return, for each folded character and the end, its offset in ``text``."""
+    folded = fold(text)
+    if len(folded) == len(text) and not _VANISHING.search(text):
+        return folded, range(len(text) + 1)
     pieces = [fold(char) for char in text]
     offsets = [at for at, piece in enumerate(pieces) for _ in piece]
     return "".join(pieces), [*offsets, len(text)]

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from .matching import Plan, body_query
 
-WINDOW_ROWS = 3000
+WINDOW_ROWS = 2000
 """Matches ranked together; reading that many takes about 10 ms."""
-_COMMON = 50_000
+_COMMON = 20_000
 """A word in more messages than this is not weighed: bm25 would count them all first."""
 _COMPARE_S = 1.0
 """How long texts are compared for one page that has hits already."""
@@ -90,13 +90,19 @@ def read_window(conn: sqlite3.Connection, plan: Plan, cursor: Cursor, *, want: i
     lowest = cursor.below
     is_last = True
     started = time.monotonic()
-    for count, row in enumerate(conn.execute(plan.sql("m.id < ?"), plan.values(cursor.below))):
-        if count >= WINDOW_ROWS or (plan.compares_text and groups and _is_enough(groups, want, count, started)):
+    compares = plan.compares_text
+    for count, row in enumerate(_rows(conn, plan, "m.id < ?", cursor.below)):
+        if count >= WINDOW_ROWS or (compares and groups and _is_enough(groups, want, count, started)):
             is_last = False
             break
-        lowest = row["id"]
-        if not plan.compares_text or plan.accepts(row):
-            _add(groups, plan.shown_no or row["shown_no"], row)
+        lowest, shown_no, created_at = row[:3]
+        if not compares or plan.accepts(row[3:]):
+            shown_no = plan.shown_no or shown_no
+            group = groups.get(shown_no)
+            if group is None:
+                group = groups[shown_no] = Group(shown_no)
+            group.message_ids.append(lowest)
+            group.newest_at = max(group.newest_at, created_at)
     is_whole = is_last and cursor.is_first_window
     if is_whole and groups:
         _score(conn, plan, groups)
@@ -110,12 +116,11 @@ def _is_enough(groups: dict[int, Group], want: int, count: int, started: float) 
     return count % _LOOK_ROWS == 0 and (len(groups) >= want or time.monotonic() - started > _COMPARE_S)
 
 
-def _add(groups: dict[int, Group], shown_no: int, row: sqlite3.Row) -> None:
-    group = groups.get(shown_no)
-    if group is None:
-        group = groups[shown_no] = Group(shown_no)
-    group.message_ids.append(row["id"])
-    group.newest_at = max(group.newest_at, row["created_at"])
+def _rows(conn: sqlite3.Connection, plan: Plan, condition: str, *bounds: int) -> sqlite3.Cursor:
+    """Run the plan; bare tuples, for there are thousands of rows."""
+    cursor = conn.cursor()
+    cursor.row_factory = None
+    return cursor.execute(plan.sql(condition), plan.values(*bounds))
 
 
 def _score(conn: sqlite3.Connection, plan: Plan, groups: dict[int, Group]) -> None:
@@ -134,7 +139,8 @@ def _score(conn: sqlite3.Connection, plan: Plan, groups: dict[int, Group]) -> No
 
 
 def _is_cheap(conn: sqlite3.Connection, plan: Plan, body: str) -> bool:
-    limits = [(term.index_query, _COMMON) for term in plan.query.terms if term.index_query] + [(body, 2 * WINDOW_ROWS)]
+    words = [word for term in plan.query.terms for word in term.index_words]
+    limits = [*((word, _COMMON) for word in words), (body, 2 * WINDOW_ROWS)]
     sql = "SELECT count(*) FROM (SELECT 1 FROM messages_fts WHERE messages_fts MATCH ? LIMIT ?)"
     return all(conn.execute(sql, (f"body : ({text})", limit + 1)).fetchone()[0] <= limit for text, limit in limits)
 
@@ -165,6 +171,6 @@ def seen_before(conn: sqlite3.Connection, plan: Plan, cursor: Cursor) -> set[int
     """Return the sessions that earlier windows showed."""
     if cursor.is_first_window:
         return set()
-    rows = conn.execute(plan.sql("m.id >= ? AND m.id < ?"), plan.values(cursor.below, cursor.first))
-    seen = {plan.shown_no or int(row["shown_no"]) for row in rows if not plan.compares_text or plan.accepts(row)}
+    rows = _rows(conn, plan, "m.id >= ? AND m.id < ?", cursor.below, cursor.first)
+    seen = {plan.shown_no or row[1] for row in rows if not plan.compares_text or plan.accepts(row[3:])}
     return seen | {int(row["shown_no"]) for row in _title_rows(conn, plan)}
