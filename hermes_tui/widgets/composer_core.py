@@ -157,6 +157,9 @@ class PromptCore(TextArea, inherit_css=False, inherit_bindings=False):
     def _watch_scroll_y(self) -> None:
         self._place_terminal_cursor()
 
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        """Restyle nothing: the caret is drawn by state, and no sheet of ours asks for the focus of the prompt."""
+
     def _watch_has_focus(self, focus: bool) -> None:
         self.refresh_lines(self._cursor_offset[1])
         self.history.checkpoint()

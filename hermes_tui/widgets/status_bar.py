@@ -141,7 +141,7 @@ class StatusBar(BarLine):
     def _model_field(self) -> Field:
         effort: tuple[Span, ...] = ((f" {self.effort}", "muted"),) if self.effort else ()
         name = self.model.rsplit("/", 1)[-1]
-        short = name if len(name) <= 14 else name[:13] + "…"
+        short = clip(name, 18)
         return field(3, ((name, "strong"), *effort), ((name, "strong"),), ((short, "strong"),)) if name else field(3)
 
     def _approval_field(self) -> Field:
