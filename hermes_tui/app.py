@@ -40,7 +40,8 @@ class HermesApp(App[int]):
     """
 
     TITLE = "hermes-tui"
-    CSS_PATH = "app.tcss"
+    CSS_PATH: ClassVar[list[str]] = ["app.tcss", "screens/chat.tcss"]  # type: ignore[misc]
+    # Textual loads no sheet of its own for the default screen.
     ENABLE_COMMAND_PALETTE = False
     PAUSE_GC_ON_SCROLL = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "noop", show=False)]
@@ -108,6 +109,9 @@ class HermesApp(App[int]):
             engine = self._build_engine()
         except HermesError as error:
             self.call_later(self.chat.engine_failed, error)
+            return
+        except Exception as error:  # noqa: BLE001 - the wall around a thread: nothing else would tell
+            self.call_later(self._handle_exception, error)
             return
         self.engine = engine
         self.call_later(self.chat.engine_ready, engine)
@@ -194,6 +198,8 @@ class HermesApp(App[int]):
 
     def _fatal_error(self) -> None:
         """Say in two lines what happened; the traceback goes to a file."""
+        if self._exit_renderables:
+            return
         error = self._exception or sys.exc_info()[1]
         path = write_crash_log(error, self._config_home)
         from rich.text import Text

@@ -7,6 +7,7 @@ on the UI thread, at most once per frame, neighbouring deltas merged. Nothing wa
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 import time
 from collections import deque
@@ -75,6 +76,7 @@ class Bridge:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, deliver: Deliver, frame_s: float = FRAME_S) -> None:
         self._loop = loop
+        self._context = contextvars.copy_context()  # the UI's own: widgets find their app in it
         self._deliver = deliver
         self._frame_s = frame_s
         self._pending: deque[Event] = deque()
@@ -91,7 +93,7 @@ class Bridge:
                 return
             self._armed = True
         try:
-            self._loop.call_soon_threadsafe(self._schedule)
+            self._loop.call_soon_threadsafe(self._schedule, context=self._context)
         except RuntimeError:  # the loop is gone: the app is leaving
             self._closed = True
 

@@ -185,9 +185,11 @@ def _sessions(words: Sequence[str]) -> int:
 
 
 def _models(words: Sequence[str]) -> int:
+    from hermes_tui.bootstrap import build_engine
+    from hermes_tui.engine.config.loader import load_settings
     from hermes_tui.engine.surfaces.model_commands import main as models
 
-    return models(words, parser_class=_Parser)
+    return models(words, lambda: build_engine(load_settings(os.environ)), _Parser)
 
 
 def _config(words: Sequence[str]) -> int:
@@ -197,9 +199,12 @@ def _config(words: Sequence[str]) -> int:
 
 
 def _doctor(words: Sequence[str]) -> int:
+    from hermes_tui.bootstrap import build_engine
+    from hermes_tui.engine.config.loader import load_settings
     from hermes_tui.engine.surfaces.doctor import main as doctor
 
-    return doctor(words, parser_class=_Parser)
+    loaded = load_settings(os.environ)
+    return doctor(words, loaded, lambda: build_engine(loaded), _Parser)
 
 
 _COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {

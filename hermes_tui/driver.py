@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import select
+import sys
 import time
 from codecs import getincrementaldecoder
 from collections.abc import Callable
+from typing import Any
 
 from textual._parser import ParseError
 from textual.drivers.linux_driver import LinuxDriver
@@ -29,6 +31,11 @@ class TerminalDriver(LinuxDriver):
     _wake_read = -1
     _wake_write = -1
     _leaving = False
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if sys.__stdout__ is not None and not self._file.isatty():
+            self._file = sys.__stdout__  # Textual draws on stderr; somebody keeps that in a file
 
     def start_application_mode(self) -> None:
         """Take the terminal over, with a fresh wake-up pipe for the input thread."""

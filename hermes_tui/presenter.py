@@ -249,7 +249,7 @@ class EntryPresenter:
             self._answer = self._reasoning = None
         self._step_entries = []
         wait = f" in {event.wait_s:.0f} s" if event.wait_s >= 1 else ""
-        self._note("warning", f"{event.reason}; attempt {event.attempt} of {event.max_attempts}{wait}", kind="retry")
+        self._note("warning", f"{event.reason.rstrip('.')}; attempt {event.attempt} of {event.max_attempts}{wait}", kind="retry")
 
     def _committed(self, message_id: int, role: str, call_id: str) -> None:
         """Give entries the row they came from, so that they can be forked and found."""

@@ -55,7 +55,6 @@ class ChatScreen(Screen[None]):
         start: What the command line asked for.
     """
 
-    CSS_PATH = "chat.tcss"
     AUTO_FOCUS = "#composer"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(command.key, f"command('{command.id}')", command.title, id=command.id, show=False)

@@ -1,0 +1,123 @@
+"""``hermes-tui doctor``: what works here, what does not, and what to do about it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from ..api import Engine
+from ..config.loader import LoadedSettings
+from .output import out, out_json
+
+_MARKS = {"ok": "ok", "warning": "!!", "error": "XX"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report."""
+
+    name: str
+    level: Literal["ok", "warning", "error"]
+    text: str
+    hint: str = ""
+
+
+def main(
+    argv: Sequence[str],
+    loaded: LoadedSettings,
+    build: Callable[[], Engine],
+    parser_class: type[argparse.ArgumentParser] = argparse.ArgumentParser,
+) -> int:
+    """Look around and return 0 when nothing is wrong, 1 otherwise. Asks local servers only.
+
+    Args:
+        argv: The words after ``doctor``.
+        loaded: The settings.
+        build: Makes the engine.
+        parser_class: For the program's own way of telling errors.
+    """
+    parser = parser_class(prog="hermes-tui doctor", description="Check what hermes-tui needs.")
+    parser.add_argument("--json", action="store_true", help="one JSON value on stdout, nothing else")
+    options = parser.parse_args(argv)
+    findings = [*_machine(), *_places(loaded), *_settings(loaded), *_engine(build)]
+    if options.json:
+        out_json([asdict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            out(f"{_MARKS[finding.level]}  {finding.name}: {finding.text}")
+            if finding.hint:
+                out(f"      {finding.hint}")
+    return int(any(finding.level == "error" for finding in findings))
+
+
+def _machine() -> Iterator[Finding]:
+    yield Finding("python", "ok", f"{platform.python_version()} ({sys.executable})")
+    yield Finding("sqlite", "ok", sqlite3.sqlite_version)
+    yield Finding("terminal", "ok", f"TERM={os.environ.get('TERM', '')} COLORTERM={os.environ.get('COLORTERM', '')}")
+    if shutil.which("bash"):
+        yield Finding("bash", "ok", shutil.which("bash") or "")
+    else:
+        yield Finding("bash", "warning", "not found", "Commands run in a plain sh; install bash.")
+    from ...tools.ripgrep import find_ripgrep
+
+    if ripgrep := find_ripgrep(os.environ.get("PATH")):
+        yield Finding("ripgrep", "ok", str(ripgrep))
+    else:
+        yield Finding("ripgrep", "warning", "not found", "Search is slower without it: pip install ripgrep.")
+    level: Literal["ok", "warning"] = "ok" if shutil.which("git") else "warning"
+    yield Finding("git", level, shutil.which("git") or "not found; branches and ignored files are not known")
+
+
+def _places(loaded: LoadedSettings) -> Iterator[Finding]:
+    paths = loaded.paths
+    if paths.problem:
+        yield Finding("home", "warning", paths.problem)
+    for name, folder in (("config", paths.config_dir), ("data", paths.data_dir), ("logs", paths.log_dir)):
+        if _is_writable(folder):
+            yield Finding(name, "ok", str(folder))
+        else:
+            yield Finding(name, "error", f"{folder} cannot be written", "Mend its permissions or set HERMES_TUI_HOME.")
+
+
+def _is_writable(folder: Path) -> bool:
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return folder.is_dir() and os.access(folder, os.W_OK)
+
+
+def _settings(loaded: LoadedSettings) -> Iterator[Finding]:
+    for problem in loaded.problems:
+        level: Literal["warning", "error"] = "error" if problem.level == "error" else "warning"
+        yield Finding("settings", level, problem.text)
+    if not loaded.problems:
+        yield Finding("settings", "ok", str(loaded.paths.config_file))
+
+
+def _engine(build: Callable[[], Engine]) -> Iterator[Finding]:
+    engine = build()
+    try:
+        for level, text in engine.notices:
+            yield Finding("start", "error" if level == "error" else "warning", text)
+        ready = [row for row in engine.list_providers() if row.state == "ready" and row.name != "demo"]
+        names = ", ".join(row.name for row in ready)
+        if ready:
+            yield Finding("providers", "ok", f"ready: {names}")
+        else:
+            hint = "Set a key such as ANTHROPIC_API_KEY, start a local server, or run: hermes-tui --demo"
+            yield Finding("providers", "warning", "none is ready", hint)
+        if engine.default_model:
+            yield Finding("model", "ok", engine.default_model)
+        else:
+            yield Finding(
+                "model", "warning", "none is chosen", 'Choose one in the app, or: hermes-tui config set model "P/M"'
+            )
+    finally:
+        engine.close()
