@@ -16,6 +16,7 @@ from ..config.settings import AuxiliarySettings, Settings
 from ..policy.approvals import Approvals
 from ..policy.guardrails import Guardrails
 from ..policy.redaction import Redactor
+from ..providers.base import Endpoint
 from ..types.errors import HermesError
 from ..types.events import ModelChanged, SessionTitled
 from ..types.ids import new_request_id, new_turn_id
@@ -28,7 +29,6 @@ from .executor import Executor
 from .hub import Hub
 from .interrupt import CancelToken
 from .judge import Judge
-from ..providers.base import Endpoint
 from .loop import Turn, TurnParts
 from .plan import Planner
 from .ports import ClientFor, Cost, Gate, MessageStore, Resolve

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,8 +20,6 @@ from ..types.messages import ApiMessage, Message
 from ..types.usage import Usage
 from .hub import Hub
 from .ports import MessageStore
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +49,7 @@ class Conversation:
         self._parts = parts
         self._is_stored = bool(parts.session_id)
         self._is_loaded = False
+        self._load_lock = threading.Lock()
         self._prompt = ""
         self._window = Window()
         self._calibration = Calibration()
@@ -64,15 +63,14 @@ class Conversation:
         parts.hub.session_id = self.session_id
 
     def load(self) -> None:
-        """Read a stored session, once. Blocks on the disk; raises ``StoreError``."""
-        if self._is_loaded:
-            return
-        if self._is_stored:
-            self._take_history()
-            self.usage, self.cost_usd = self._parts.store.usage(self.session_id)
-            self._prompt = self._parts.store.system_prompt(self.session_id)
-            self._window.build(self.history)
-        self._is_loaded = True
+        """Read a stored session, once. Any thread; blocks on the disk; raises ``StoreError``."""
+        with self._load_lock:
+            if self._is_stored and not self._is_loaded:
+                self._take_history()
+                self.usage, self.cost_usd = self._parts.store.usage(self.session_id)
+                self._prompt = self._parts.store.system_prompt(self.session_id)
+                self._window.build(self.history)
+            self._is_loaded = True
 
     def ensure_stored(self, model: str, provider: str) -> None:
         """Create the session's row, unless it exists."""

@@ -174,7 +174,8 @@ class Turn:
                 "tool_name": result.name,
                 "content": result.text,
             }
-            if result.call_id == last_id and (addition := self._parts.steering.deliver()):
+            can_steer = result.call_id == last_id and not self._parts.token.cancelled
+            if can_steer and (addition := self._parts.steering.deliver()):
                 row["api_content"] = attach(result.text, addition)
             if result.outcome == "interrupted":
                 row["synthetic"] = True
@@ -241,6 +242,7 @@ class Turn:
     def _end_badly(self, problem: str) -> ExitReason:
         self._tally.errors.append(problem)
         self._parts.emit(Notice(level="error", text=problem, kind="answer"))
+        self._commit_end(FAILED_ROW.format(message=problem), "error")
         return "error"
 
     def _stop(self, stop: Interrupted) -> None:

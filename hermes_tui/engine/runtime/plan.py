@@ -47,6 +47,8 @@ class Planner:
     def plan(self, calls: Sequence[ToolCall], broken: Collection[str] = ()) -> list[PlannedCall]:
         """Plan each call, in call order.
 
+        A call is the same as an earlier one only when nothing between them could have changed its result.
+
         Args:
             calls: The calls of one answer.
             broken: Ids of those whose arguments could not be read.
@@ -65,6 +67,8 @@ class Planner:
                     tool=one.tool,
                     same_as=seen[key],
                 )
+            if key not in seen and (one.tool is None or not one.tool.parallel):
+                seen.clear()
             seen.setdefault(key, one.call_id)
             planned.append(one)
         return planned

@@ -12,11 +12,12 @@ from typing import Any
 
 from ...tools.registry import ToolRegistry
 from ..api import EventSink, SessionState, StoredMessage
-from ..types.errors import HermesError
+from ..types.errors import HermesError, StoreError
 from ..types.events import (
     Event,
     FallbackUsed,
     ModelChanged,
+    Notice,
     SessionOpened,
     SessionTitled,
     TurnFinished,
@@ -73,15 +74,18 @@ class LiveSession:
         return replace(self._state, session_id=self._agent.session_id, approval_mode=self._gate.mode)
 
     def subscribe(self, sink: EventSink) -> Callable[[], None]:
-        """Send every later event to ``sink``. The first subscriber is told that the session is open.
+        """Send every later event to ``sink``. Never blocks.
 
+        The first subscriber hears ``SessionOpened``: at once for a new session, else as soon as its past is read.
         On a screen the subscriber also counts as somebody who answers approvals; without one they are denied.
         """
         stop = self._agent.hub.subscribe(sink)
         detach = self._agent.approvals.attach_surface() if self._agent.is_interactive else lambda: None
         with self._lock:
             is_first, self._has_announced = not self._has_announced, True
-        if is_first:
+        if is_first and self._resumed:
+            threading.Thread(target=self._load_and_announce, name="load-session", daemon=True).start()
+        elif is_first:
             self._announce()
 
         def unsubscribe() -> None:
@@ -142,6 +146,14 @@ class LiveSession:
         """End the session's processes and flush its rows."""
         self._agent.close()
         self._on_close()
+
+    def _load_and_announce(self) -> None:
+        try:
+            self._agent.conversation.load()
+        except StoreError as error:
+            self._agent.hub.emit(Notice(level="error", text=error.message, hint=error.hint, kind="store"))
+            return
+        self._announce()
 
     def _announce(self) -> None:
         conversation = self._agent.conversation

@@ -83,7 +83,9 @@ def test_tool_names_are_freed_of_template_debris(given: str, clean: str) -> None
 
 def test_ids_are_unique_in_the_answer_and_the_history_and_known_to_the_events() -> None:
     accumulator = Accumulator("p", "chat_completions", {"dup"})
-    drafted = [accumulator.feed(ToolCallStart(i, call_id, "x")) for i, call_id in enumerate(["dup", "a", "a", "b!c", ""])]
+    drafted = [
+        accumulator.feed(ToolCallStart(i, call_id, "x")) for i, call_id in enumerate(["dup", "a", "a", "b!c", ""])
+    ]
     ids = [call["id"] for call in accumulator.answer().calls]
     assert [event.call_id for event in drafted if isinstance(event, ToolDrafted)] == ids
     assert len(set(ids)) == 5 and "dup" not in ids and ids[1] == "a" and ids[3] == "bc"
@@ -94,7 +96,12 @@ def test_ids_are_unique_in_the_answer_and_the_history_and_known_to_the_events() 
     [
         (['{"a":1}'], '{"a":1}', False, False),
         ([], "{}", False, False),
-        (['{"s":"\\u00', 'e9 \\ud83d', '\\ude00 \\', '"q\\', '""}'], '{"s":"\\u00e9 \\ud83d\\ude00 \\"q\\""}', False, False),
+        (
+            ['{"s":"\\u00', "e9 \\ud83d", "\\ude00 \\", '"q\\', '""}'],
+            '{"s":"\\u00e9 \\ud83d\\ude00 \\"q\\""}',
+            False,
+            False,
+        ),
         (['{"a":1,}'], '{"a": 1}', True, False),
         (['{"path":"x"'], '{"path": "x"}', True, False),
         (['"{\\"a\\": 1}"'], '{"a": 1}', True, False),
@@ -104,7 +111,7 @@ def test_ids_are_unique_in_the_answer_and_the_history_and_known_to_the_events() 
         (["not json"], "{}", False, True),
         (["[1]"], "{}", False, True),
     ],
-)  # fmt: skip
+)
 def test_arguments_are_kept_mended_or_called_broken(
     fragments: list[str], arguments: str, repaired: bool, broken: bool
 ) -> None:

@@ -39,7 +39,10 @@ SCRIPT = [think("hm") + call(("echo", '{"text":"a"}')), say("two words")]
         ("reasoning_callback", [("hm",)]),
         ("stream_delta_callback", [(None,), ("two",), (" words",)]),
         ("tool_gen_callback", [("echo",)]),
-        ("step_callback", [(1, []), (2, [{"name": "echo", "arguments": {"text": "a"}, "result": '{"ok": true, "text": "a"}'}])]),
+        (
+            "step_callback",
+            [(1, []), (2, [{"name": "echo", "arguments": {"text": "a"}, "result": '{"ok": true, "text": "a"}'}])],
+        ),
         ("thinking_callback", [("thinking",), ("",), ("thinking",), ("",), ("",)]),
         (
             "tool_progress_callback",
@@ -49,7 +52,7 @@ SCRIPT = [think("hm") + call(("echo", '{"text":"a"}')), say("two words")]
             ],
         ),
     ],
-)  # fmt: skip
+)
 def test_a_callback_gets_its_documented_arguments(name: str, expected: list[Any], tmp_path: Path) -> None:
     recorder = Recorder()
     bench(SCRIPT, tmp_path, callbacks={name: recorder(name)}).agent.chat("go")

@@ -112,10 +112,22 @@ def test_identical_calls_of_one_answer_run_once_and_each_has_a_result(tmp_path: 
         return {"ok": True}
 
     registry.register("t", schema(a="integer", b="integer"), handler, toolset="t")
-    made = bench([call(("t", '{"a":1,"b":2}'), ("t", '{"b": 2, "a": 1}'), ("t", '{"a":2}')), say("ok")], tmp_path, registry=registry)  # fmt: skip
+    made = bench(
+        [call(("t", '{"a":1,"b":2}'), ("t", '{"b": 2, "a": 1}'), ("t", '{"a":2}')), say("ok")],
+        tmp_path,
+        registry=registry,
+    )
     made.agent.chat("go")
     assert len(ran) == 2
     assert [payload.get("same_call_as") for payload in results(made)] == [None, "c1", None]
+
+
+def test_a_repeated_command_runs_again_when_another_one_ran_between(tmp_path: Path) -> None:
+    commands = ["git status", "touch x", "git status"]
+    calls = [("run", json.dumps({"command": command})) for command in commands]
+    made = bench([call(*calls), say("ok")], tmp_path)
+    made.agent.chat("go")
+    assert [payload["ran"] for payload in results(made)] == commands
 
 
 @pytest.mark.parametrize(
@@ -251,9 +263,9 @@ def test_capping_never_exceeds_its_limit_even_for_text_that_json_doubles(tmp_pat
     ],
 )
 def test_obvious_slips_in_arguments_are_mended(given: str, expected: dict[str, Any]) -> None:
-    closed = schema(
-        limit="integer", ratio="number", flag="boolean", edits="array", options="object", path="string"
-    )["parameters"]  # fmt: skip
+    closed = schema(limit="integer", ratio="number", flag="boolean", edits="array", options="object", path="string")[
+        "parameters"
+    ]
     args, error = ArgumentChecker().check("t", {**closed, "additionalProperties": False}, given)
     assert (args, error) == (expected, "")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +40,23 @@ def test_the_first_subscriber_hears_that_it_is_open_and_later_ones_do_not(tmp_pa
     assert [type(event) for event in second] == [SessionTitled] and len(first) == 1
 
 
+def test_a_resumed_session_says_what_the_model_gets(tmp_path: Path) -> None:
+    first, _ = live([say("a")], tmp_path)
+    first.agent.chat("one")
+    made = bench([], tmp_path, platform="tui", store=first.store, session_id=first.agent.session_id)
+    state = SessionState(session_id="", title="T")
+    session = LiveSession(made.agent, made.store, made.registry, made.gate, state, resumed=True)
+    heard: list[Event] = []
+    opened = threading.Event()
+    session.subscribe(lambda event: (heard.append(event), opened.set()))  # type: ignore[arg-type, return-value, func-returns-value]
+    assert opened.wait(GUARD_S)
+    assert isinstance(heard[0], SessionOpened) and (heard[0].message_count, heard[0].resumed) == (2, True)
+    assert heard[0].context_tokens > 0
+
+
 def test_the_state_follows_the_turn(tmp_path: Path) -> None:
     hang = Hang()
-    made, session = live([say("ok"), [hang]], tmp_path)
+    _, session = live([say("ok"), [hang]], tmp_path)
     result = session.run_turn("hi")
     state = session.state
     assert (state.session_id, state.running) == (result["session_id"], False)

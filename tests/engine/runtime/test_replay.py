@@ -13,8 +13,8 @@ from support.scripted import Bench, Do, Hang, bench, call, echo_tools, say, thin
 from hermes_tui.engine.api import StoredMessage
 from hermes_tui.engine.runtime.replay import replay
 from hermes_tui.engine.types import events as ev
-from hermes_tui.engine.types.errors import BadRequest, Overloaded
 from hermes_tui.engine.types.deltas import TextPiece
+from hermes_tui.engine.types.errors import BadRequest, Overloaded
 
 
 def entries(events: Sequence[ev.Event]) -> list[list[Any]]:
@@ -124,10 +124,14 @@ def test_a_call_without_a_stored_result_is_shown_as_interrupted() -> None:
 def test_damaged_rows_are_shown_as_well_as_they_can_be() -> None:
     rows: list[Any] = [
         {"role": "tool", "content": "not json", "tool_call_id": "zz"},
-        {"role": "assistant", "content": "", "tool_calls": [{"id": "c", "type": "function", "function": {"name": "run", "arguments": "None"}}]},
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"id": "c", "type": "function", "function": {"name": "run", "arguments": "None"}}],
+        },
         {"role": "tool", "content": json.dumps([1]), "tool_call_id": "c"},
         {"role": "system", "content": "s"},
-    ]  # fmt: skip
+    ]
     events = replay([StoredMessage(id=i, message=row) for i, row in enumerate(rows)], echo_tools())
     assert [type(event) for event in events if isinstance(event, ev.ToolFinished)] == [ev.ToolFinished] * 2
 

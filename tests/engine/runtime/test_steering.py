@@ -60,6 +60,15 @@ def test_after_an_interrupt_it_is_handed_back(tmp_path: Path) -> None:
     assert made.of(SteerChanged)[-1].text == "one\n\ntwo" and made.of(SteerChanged)[-1].state == "returned"
 
 
+def test_an_interrupt_during_tools_hands_it_back_instead_of_attaching_it(tmp_path: Path) -> None:
+    made = bench([], tmp_path)
+    made.client._replies = [
+        [Do(lambda: made.agent.steer("words")), Do(made.agent.interrupt), *call(("echo", '{"text":"a"}'))],
+    ]
+    made.agent.chat("go")
+    assert made.of(SteerChanged)[-1].state == "returned" and "words" not in repr(made.rows())
+
+
 def test_after_an_error_it_is_handed_back(tmp_path: Path) -> None:
     made = bench([], tmp_path)
     made.client._replies = [[Do(lambda: made.agent.steer("words")), BadRequest("no")]]

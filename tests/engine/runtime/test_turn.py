@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,9 +25,21 @@ from hermes_tui.engine.types.events import (
 from hermes_tui.engine.types.usage import Usage
 
 RESULT_KEYS = {
-    "final_response", "messages", "usage", "cost_usd", "tool_calls_made", "api_calls", "reasoning", "errors",
-    "completed", "interrupted", "exit_reason", "session_id", "model", "provider",
-}  # fmt: skip
+    "final_response",
+    "messages",
+    "usage",
+    "cost_usd",
+    "tool_calls_made",
+    "api_calls",
+    "reasoning",
+    "errors",
+    "completed",
+    "interrupted",
+    "exit_reason",
+    "session_id",
+    "model",
+    "provider",
+}
 USAGE_KEYS = {"input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens"}
 
 
@@ -91,7 +104,9 @@ ENDINGS: list[tuple[str, list[Any], Callable[[Bench], None], dict[str, Any], str
 ]
 
 
-@pytest.mark.parametrize(("replies", "prepare", "options", "reason"), [e[1:] for e in ENDINGS], ids=[e[0] for e in ENDINGS])
+@pytest.mark.parametrize(
+    ("replies", "prepare", "options", "reason"), [e[1:] for e in ENDINGS], ids=[e[0] for e in ENDINGS]
+)
 def test_the_result_has_the_same_keys_whatever_ended_the_turn(
     replies: list[Any], prepare: Callable[[Bench], None], options: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
@@ -109,7 +124,9 @@ def test_the_result_has_the_same_keys_whatever_ended_the_turn(
         assert any(event.level == "error" for event in made.of(Notice))
 
 
-@pytest.mark.parametrize(("replies", "prepare", "options", "reason"), [e[1:] for e in ENDINGS], ids=[e[0] for e in ENDINGS])
+@pytest.mark.parametrize(
+    ("replies", "prepare", "options", "reason"), [e[1:] for e in ENDINGS], ids=[e[0] for e in ENDINGS]
+)
 def test_after_any_ending_the_next_turn_starts_from_a_valid_history(
     replies: list[Any], prepare: Callable[[Bench], None], options: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
@@ -122,7 +139,7 @@ def test_after_any_ending_the_next_turn_starts_from_a_valid_history(
     assert made.agent.run_conversation("two")["completed"]
     roles = [message["role"] for message in made.client.requests[-1].messages]
     assert roles[0] == "system" and roles[-1] == "user"
-    assert all(a != b or a == "tool" for a, b in zip(roles, roles[1:], strict=False))
+    assert all(a != b or a == "tool" for a, b in itertools.pairwise(roles))
 
 
 def test_a_failed_turn_leaves_a_row_that_says_so(tmp_path: Path) -> None:
