@@ -12,7 +12,9 @@ from pathlib import Path
 from .base import ToolFailure
 
 
-def write_atomic(path: Path, raw: str, content: bytes, *, exists: bool, check: Callable[[], None]) -> None:
+def write_atomic(
+    path: Path, raw: str, content: bytes, *, exists: bool, check: Callable[[], None], mode: int | None = None
+) -> None:
     """Replace or create a file.
 
     The new content goes to a private file beside it, is synced, gets the old one's mode and owner, and takes its
@@ -24,6 +26,7 @@ def write_atomic(path: Path, raw: str, content: bytes, *, exists: bool, check: C
         content: All of the new bytes.
         exists: Whether it is there.
         check: Called last before the exchange; raises to stop it.
+        mode: Permission bits of a new file, when not the usual ones.
 
     Raises:
         ToolFailure: It cannot be written.
@@ -36,7 +39,7 @@ def write_atomic(path: Path, raw: str, content: bytes, *, exists: bool, check: C
             check()
             _write_in_place(path, content)
             return
-        _exchange(path, content, old, check)
+        _exchange(path, content, old, mode, check)
     except FileNotFoundError as error:
         raise ToolFailure(f"{raw} cannot be written: its folder is gone.") from error
     except OSError as error:
@@ -63,7 +66,9 @@ def make_parents(path: Path, raw: str) -> list[Path]:
     return absent[::-1]
 
 
-def _exchange(path: Path, content: bytes, old: os.stat_result | None, check: Callable[[], None]) -> None:
+def _exchange(
+    path: Path, content: bytes, old: os.stat_result | None, mode: int | None, check: Callable[[], None]
+) -> None:
     short = os.fsencode(path.name)[:200].decode("utf-8", "ignore")
     beside = path.with_name(f".{short}.{secrets.token_hex(6)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -74,7 +79,9 @@ def _exchange(path: Path, content: bytes, old: os.stat_result | None, check: Cal
             if old is not None:
                 with suppress(OSError):  # only root may give files away
                     os.fchown(fd, old.st_uid, old.st_gid)
-                os.fchmod(fd, stat.S_IMODE(old.st_mode))
+                mode = stat.S_IMODE(old.st_mode)
+            if mode is not None:
+                os.fchmod(fd, mode)
             os.fsync(file.fileno())
         check()
         beside.replace(path)

@@ -35,6 +35,8 @@ class Edit:
     content: bytes
     diff: Diff
     notes: tuple[str, ...] = ()
+    mode: int | None = None
+    """Permission bits of a new file, when not the usual ones."""
 
 
 def load_target(context: ToolContext, raw: str) -> tuple[Path, TextFile | None]:
@@ -74,6 +76,7 @@ def carry_out(context: ToolContext, edit: Edit) -> Result:
             edit.raw,
             edit.content,
             exists=edit.before is not None,
+            mode=edit.mode,
             check=lambda: _check_unchanged(edit),
         )
     except BaseException:
@@ -89,6 +92,34 @@ def carry_out(context: ToolContext, edit: Edit) -> Result:
     if any(notes):
         result["note"] = " ".join(note for note in notes if note)
     return result
+
+
+def carry_out_all(context: ToolContext, edits: list[Edit]) -> list[Result]:
+    """Carry out several edits: all of them, or none.
+
+    Raises:
+        ToolFailure: One cannot be carried out; those before it were taken back.
+    """
+    done: list[tuple[Edit, Result]] = []
+    try:
+        for edit in edits:
+            result = carry_out(context, edit)
+            done.append((edit, result))
+    except BaseException:
+        for edit, _ in reversed(done):
+            _take_back(context, edit)
+        raise
+    return [result for _, result in done]
+
+
+def _take_back(context: ToolContext, edit: Edit) -> None:
+    if edit.before is None:
+        edit.real.unlink(missing_ok=True)
+        return
+    content = edit.before.encode(edit.before.text)
+    mode = stat.S_IMODE(edit.before.mode)
+    write_atomic(edit.real, edit.raw, content, exists=edit.text is not None, mode=mode, check=lambda: None)
+    read_table(context).note(str(edit.real), stamp_of(edit.real.stat(), content))
 
 
 def preview(context: ToolContext, raws: list[str], plan: Callable[[], list[Edit]]) -> Assessment:

@@ -107,45 +107,101 @@ def _places(haystack: str, needle: str, cap: int = 50) -> list[int]:
     return places
 
 
+@dataclass(frozen=True, slots=True)
+class LinesReplaced:
+    """The outcome of a replacement of whole lines."""
+
+    text: str
+    next_line: int
+    """0-based line after the new ones."""
+    how: str = ""
+
+
+def replace_lines(
+    text: str, old: list[str], new: list[str], *, from_line: int = 0, take_first: bool = False
+) -> LinesReplaced:
+    """Replace a run of whole lines, given without their ends.
+
+    Args:
+        text: The file's text.
+        old: At least one line.
+        new: Lines to put there; none to delete.
+        from_line: 0-based line from which on to look.
+        take_first: Accept the first of several places.
+
+    Raises:
+        Several: ``old`` is there more than once.
+        NotFound: It is not there.
+    """
+    canonical = _Canonical(text)
+    lines = canonical.text.split("\n")
+    place = _locate(lines, old, from_line, take_first)
+    start, end = _span(lines, place.at, len(old))
+    if not new:
+        end += 1
+        if end > len(canonical.text):  # the last line has no end of its own: take the one before it
+            start, end = max(0, start - 1), len(canonical.text)
+    replacement = _merge(old, place.window, "\n".join(new), place.reindent)
+    return LinesReplaced(canonical.replace([(start, end, replacement)]), place.at + len(new), place.how)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    at: int
+    how: str
+    window: list[str]
+    reindent: Reindent | None
+
+
 _STEPS: tuple[tuple[str, Callable[[str], str], bool], ...] = (
-    ("the missing newline at the end", str, False),
+    ("", str, False),
     ("trailing blanks", str.rstrip, False),
     ("indentation", str.strip, True),
 )
 
 
-def _replace_lines(canonical: _Canonical, old: str, new: str) -> Replaced:
-    """Match whole lines, overlooking a little more at each step."""
-    ends_line = old.endswith("\n")
-    needle = (old[:-1] if ends_line else old).split("\n")
-    if not any(char.isalnum() for char in old):
-        raise NotFound
-    lines = canonical.text.split("\n")
-    for how, key, reindents in _STEPS:
-        found = _windows([key(line) for line in lines], [key(line) for line in needle])
-        if len(found) > 1:
+def _locate(lines: list[str], needle: list[str], from_line: int, take_first: bool) -> _Place:
+    """Find whole lines, overlooking a little more at each step."""
+    has_letters = any(char.isalnum() for line in needle for char in line)
+    for how, key, reindents in _STEPS if has_letters else _STEPS[:1]:
+        found = _windows([key(line) for line in lines], [key(line) for line in needle], from_line)
+        if len(found) > 1 and not take_first:
             raise Several(tuple(at + 1 for at in found))
-        if not found:
-            continue
-        at = found[0]
-        window = lines[at : at + len(needle)]
-        reindent = Reindent.between(needle, window) if reindents else None
-        if reindents and reindent is None:
-            raise NotFound
-        start = sum(len(line) + 1 for line in lines[:at])
-        end = start + sum(len(line) + 1 for line in window) - 1
-        keeps_end = not ends_line or new.endswith("\n")
-        if not keeps_end:
-            end = min(end + 1, len(canonical.text))
-        body = new[:-1] if ends_line and new.endswith("\n") else new
-        replacement = _merge(needle, window, body, reindent)
-        return Replaced(canonical.replace([(start, end, replacement)]), 1, how)
+        if found:
+            window = lines[found[0] : found[0] + len(needle)]
+            reindent = Reindent.between(needle, window) if reindents else None
+            if reindents and reindent is None:
+                raise NotFound
+            return _Place(found[0], how, window, reindent)
     raise NotFound
 
 
-def _windows(lines: list[str], needle: list[str]) -> list[int]:
+def _span(lines: list[str], at: int, count: int) -> tuple[int, int]:
+    """Return where lines begin and end, the end of the last one left out."""
+    start = sum(len(line) + 1 for line in lines[:at])
+    return start, start + sum(len(line) + 1 for line in lines[at : at + count]) - 1
+
+
+def _replace_lines(canonical: _Canonical, old: str, new: str) -> Replaced:
+    """Replace a text that is there only when something is overlooked."""
+    ends_line = old.endswith("\n")
+    needle = (old[:-1] if ends_line else old).split("\n")
+    lines = canonical.text.split("\n")
+    if not any(char.isalnum() for char in old):
+        raise NotFound
+    place = _locate(lines, needle, 0, False)
+    start, end = _span(lines, place.at, len(needle))
+    if ends_line and not new.endswith("\n"):
+        end = min(end + 1, len(canonical.text))
+    body = new[:-1] if ends_line and new.endswith("\n") else new
+    replacement = _merge(needle, place.window, body, place.reindent)
+    return Replaced(canonical.replace([(start, end, replacement)]), 1, place.how or "the missing newline at the end")
+
+
+def _windows(lines: list[str], needle: list[str], from_line: int) -> list[int]:
     last = len(lines) - len(needle)
-    return [at for at in range(last + 1) if lines[at] == needle[0] and lines[at : at + len(needle)] == needle]
+    starts = range(from_line, last + 1)
+    return [at for at in starts if lines[at] == needle[0] and lines[at : at + len(needle)] == needle]
 
 
 def _merge(needle: list[str], window: list[str], new: str, reindent: Reindent | None) -> str:

@@ -92,15 +92,15 @@ def _take(found: Found, line: bytes) -> None:
     if event["type"] not in {"match", "context"}:
         return
     body = event["data"]
-    is_match = event["type"] == "match"
+    raw = _bytes(body["lines"])
     ranges = body["submatches"]
     found.add(
         Hit(
             path=os.fsdecode(_bytes(body["path"])).removeprefix("./"),
             line=body["line_number"] or 0,
-            text=_bytes(body["lines"]).decode("utf-8", "replace").rstrip("\r\n"),
-            is_match=is_match,
-            at=ranges[0]["start"] if ranges else 0,
+            text=raw.decode("utf-8", "replace").rstrip("\r\n"),
+            is_match=event["type"] == "match",
+            at=len(raw[: ranges[0]["start"]].decode("utf-8", "replace")) if ranges else 0,
         )
     )
 

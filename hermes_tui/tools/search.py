@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import os
 import stat
-import threading
-from collections import OrderedDict
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from . import pysearch, ripgrep
 from .base import Args, Assessment, PathUse, Result, ToolFailure
 from .globs import GlobFilter
-from .paths import Seen, assessed, kind_of, missing, real_path, show, status_of
+from .paths import Seen, assessed, kind_of, missing, real_path, status_of
 from .ports import ToolContext
 from .registry import registry
+from .search_pages import Listing, Searches, group_rows, page_of
 from .search_types import Found, Hit, Query
 from .session import shell_of
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 500
 MAX_CONTEXT = 10
-LINE_CHARS = 500
-_KEPT_SEARCHES = 8
 
 SCHEMA = {
     "description": (
@@ -60,58 +56,6 @@ SCHEMA = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """A finished search, kept so that its pages fit together."""
-
-    rows: list[list[Hit]]
-    """Per match: its line and the lines around it. For names: one pseudo line each."""
-    prefix: str
-    files: int
-    is_content: bool
-    stopped: str
-    notes: tuple[str, ...]
-
-
-class Searches:
-    """The last searches of a session. Any thread."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[str, Listing] = OrderedDict()
-        self._count = 0
-        self._told_slow = False
-
-    def keep(self, listing: Listing) -> str:
-        """Keep a search and return its name."""
-        with self._lock:
-            self._count += 1
-            name = f"s{self._count}"
-            self._kept[name] = listing
-            while len(self._kept) > _KEPT_SEARCHES:
-                self._kept.popitem(last=False)
-            return name
-
-    def recall(self, cursor: str) -> tuple[str, Listing, int]:
-        """Return the search of a cursor and where its page begins.
-
-        Raises:
-            ToolFailure: It is not kept any more, or no cursor.
-        """
-        name, _, start = cursor.partition(":")
-        with self._lock:
-            listing = self._kept.get(name)
-        if listing is None or not start.isdecimal():
-            raise ToolFailure("This cursor is not valid any more: search again without it.")
-        return name, listing, int(start)
-
-    def slow_note(self) -> str:
-        """Say once that ripgrep is missing."""
-        with self._lock:
-            told, self._told_slow = self._told_slow, True
-        return "" if told else "ripgrep (rg) was not found: searched more slowly, without it."
-
-
 def run(args: Args, context: ToolContext) -> Result:
     """Search, or turn to the next page."""
     searches = context.state.get("searches", Searches)
@@ -123,7 +67,7 @@ def run(args: Args, context: ToolContext) -> Result:
         name = searches.keep(listing)
     if listing.stopped == "cancel":
         raise ToolFailure("Interrupted: the search was ended.", interrupted=True)
-    return _page(listing, name, start, limit)
+    return page_of(listing, name, start, limit)
 
 
 def _search(args: Args, context: ToolContext, searches: Searches) -> Listing:
@@ -141,7 +85,7 @@ def _search(args: Args, context: ToolContext, searches: Searches) -> Listing:
             if program
             else pysearch.search_content(query, context.cancel)
         )
-        rows = _rows(found.in_order(), query.context)
+        rows = group_rows(found.in_order(), query.context)
     else:
         keep = _name_filter(pattern, bool(args.get("ignore_case")))
         found = (
@@ -196,25 +140,6 @@ def _newest_first(root: Path, names: list[str]) -> list[str]:
     return sorted(names, key=lambda name: (-times.get(name, 0), name))
 
 
-def _rows(hits: list[Hit], context: int) -> list[list[Hit]]:
-    """Group lines by match: what follows a match within the context is its own, what precedes it too."""
-    rows: list[list[Hit]] = []
-    ahead: list[Hit] = []
-    for hit in hits:
-        if hit.is_match:
-            rows.append([*ahead, hit])
-            ahead = []
-        elif rows and not ahead and rows[-1][-1].path == hit.path and hit.line - _match_line(rows[-1]) <= context:
-            rows[-1].append(hit)
-        else:
-            ahead.append(hit)
-    return rows
-
-
-def _match_line(row: list[Hit]) -> int:
-    return next(hit.line for hit in row if hit.is_match)
-
-
 def _advice(found: Found, query: Query, any_found: bool) -> list[str]:
     notes = []
     if found.stopped == "cap":
@@ -225,47 +150,6 @@ def _advice(found: Found, query: Query, any_found: bool) -> list[str]:
     if not any_found and not query.hidden and not found.stopped and query.start == ".":
         notes.append("Nothing found. Ignored and hidden files were not searched.")
     return notes
-
-
-def _page(listing: Listing, name: str, start: int, limit: int) -> Result:
-    rows = listing.rows[start : start + limit]
-    end = start + len(rows)
-    more = end < len(listing.rows)
-    result: Result = {"ok": True, "output": _text(rows, listing)}
-    result["matches" if listing.is_content else "count"] = len(listing.rows)
-    result.update(files=listing.files, shown=len(rows), truncated=more or bool(listing.stopped))
-    notes = list(listing.notes)
-    if more:
-        result["next_cursor"] = f"{name}:{end}"
-        notes.insert(0, f"{start + 1}-{end} of {len(listing.rows)}: repeat with cursor {name}:{end} for more.")
-    if listing.stopped:
-        result["at_least"] = True
-    if notes:
-        result["note"] = " ".join(notes)
-    return result
-
-
-def _text(rows: list[list[Hit]], listing: Listing) -> str:
-    if not listing.is_content:
-        return "\n".join(listing.prefix + show(row[0].path) for row in rows)
-    lines: list[str] = []
-    path = ""
-    for row in rows:
-        for hit in row:
-            if hit.path != path:
-                path = hit.path
-                is_file = listing.prefix and not listing.prefix.endswith("/")
-                lines.append(listing.prefix if is_file else listing.prefix + show(path))
-            lines.append(f"{hit.line}{':' if hit.is_match else '-'} {_clip(hit)}")
-    return "\n".join(lines)
-
-
-def _clip(hit: Hit) -> str:
-    if len(hit.text) <= LINE_CHARS:
-        return hit.text
-    at = len(hit.text.encode("utf-8", "replace")[: hit.at].decode("utf-8", "ignore"))
-    first = max(0, min(at - LINE_CHARS // 4, len(hit.text) - LINE_CHARS))
-    return ("… " if first else "") + hit.text[first : first + LINE_CHARS] + " …" * (first + LINE_CHARS < len(hit.text))
 
 
 def assess(args: Args, context: ToolContext) -> Assessment:

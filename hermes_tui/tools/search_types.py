@@ -35,7 +35,7 @@ class Hit:
     text: str
     is_match: bool = True
     at: int = 0
-    """Where in the line the match begins, in bytes."""
+    """Where in the line the match begins, in characters."""
 
 
 @dataclass(slots=True)

@@ -122,7 +122,7 @@ def plain_context(tmp_path: Path, **changes: Any) -> Iterator[PlainContext]:
         context.state.close()
 
 
-def call_tool(context: PlainContext, name: str, **args: Any) -> dict[str, Any]:
+def call_tool(context: PlainContext, name: str, /, **args: Any) -> dict[str, Any]:
     """Assess and run a call the way the engine does, each with an id of its own."""
     tool = load_builtin_tools().get(name)
     assert tool is not None

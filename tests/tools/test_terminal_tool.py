@@ -241,6 +241,7 @@ def test_closing_the_session_ends_shell_and_jobs(tmp_path: Path) -> None:
 
 def test_a_shell_that_was_killed_from_outside_comes_back(context: PlainContext) -> None:
     sh(context, "echo $$ > pid; export A=1")
+    sh(context, "true")  # by now the state of the first call is on disk
     os.kill(pid_in(context.workspace / "pid"), signal.SIGKILL)
     wait_for(lambda: not is_running(pid_in(context.workspace / "pid")), "the shell did not end")
     result = sh(context, "echo $A")

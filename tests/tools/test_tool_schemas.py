@@ -1,0 +1,71 @@
+"""What the model is told about each tool, and that loading them costs nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import jsonschema
+import pytest
+
+from hermes_tui.tools.registry import load_builtin_tools
+
+NAMES = ["clarify", "patch", "read_file", "search_files", "terminal", "todo", "write_file"]
+GOOD = {
+    "clarify": [{"question": "q"}, {"question": "q", "choices": ["a"]}],
+    "patch": [{"path": "a", "old_string": "b", "new_string": ""}],
+    "read_file": [{"path": "a"}, {"path": "a", "offset": 1, "limit": 2000}],
+    "search_files": [{"pattern": "x"}, {"pattern": "x", "target": "files", "glob": "*", "limit": 5, "context": 0}],
+    "terminal": [{"command": "ls"}, {"command": "ls", "timeout_s": 0.5, "cwd": "x", "description": "y"}],
+    "todo": [{}, {"todos": [{"id": "1", "content": "x", "status": "done"}], "merge": True}],
+    "write_file": [{"path": "a", "content": ""}],
+}
+BAD = {
+    "clarify": [{}, {"question": ""}, {"question": "q", "choices": ["1", "2", "3", "4", "5"]}],
+    "patch": [{"path": "a", "old_string": "", "new_string": "b"}, {"patch": ""}, {"path": 1}],
+    "read_file": [{}, {"path": "a", "offset": 0}, {"path": "a", "limit": 2001}, {"path": 1}],
+    "search_files": [{}, {"pattern": ""}, {"pattern": "x", "target": "names"}, {"pattern": "x", "limit": 0}],
+    "terminal": [{}, {"command": "ls", "timeout_s": 0}, {"command": "ls", "timeout_s": 601}],
+    "todo": [{"todos": [{"id": "1", "content": "x", "status": "completed"}]}, {"todos": [{"id": "1"}]}],
+    "write_file": [{"path": "a"}, {"content": "a"}],
+}
+
+
+def test_the_tools_are_there_in_order() -> None:
+    registry = load_builtin_tools()
+    assert [name for name in registry.names() if name in NAMES] == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_schema_accepts_calls_and_refuses_others(name: str) -> None:
+    tool = load_builtin_tools().get(name)
+    assert tool is not None
+    parameters = tool.schema["parameters"]
+    jsonschema.Draft202012Validator.check_schema(parameters)
+    validator = jsonschema.Draft202012Validator(parameters)
+    assert tool.schema["description"].endswith(".")
+    assert all(validator.is_valid(args) for args in GOOD[name])
+    assert not any(validator.is_valid(args) for args in [*BAD[name], {**GOOD[name][0], "extra": 1}])
+
+
+def test_only_harmless_tools_run_beside_others() -> None:
+    registry = load_builtin_tools()
+    parallel = {name for name in NAMES if (tool := registry.get(name)) and tool.parallel}
+    assert parallel == {"read_file", "search_files"}
+    interactive = {name for name in NAMES if (tool := registry.get(name)) and tool.interactive}
+    assert interactive == {"clarify"}
+
+
+def test_every_tool_is_usable_here() -> None:
+    registry = load_builtin_tools()
+    assert [registry.unavailable(name) for name in NAMES] == [""] * len(NAMES)
+
+
+def test_loading_the_tools_imports_nothing_from_outside() -> None:
+    code = (
+        "import sys; from hermes_tui.tools.registry import load_builtin_tools; load_builtin_tools(); "
+        "heavy = {'textual', 'rich', 'openai', 'anthropic', 'httpx', 'pathspec', 'jsonschema', 'pydantic'}; "
+        "print(sorted(heavy & set(sys.modules)), [m for m in sys.modules if m.startswith('hermes_tui.engine')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[] []\n"
