@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.types import CSSPathType
 
 from . import theming
 from .engine.api import Engine, EngineFactory, StartRequest
@@ -40,7 +41,7 @@ class HermesApp(App[int]):
     """
 
     TITLE = "hermes-tui"
-    CSS_PATH: ClassVar[list[str]] = ["app.tcss", "screens/chat.tcss"]  # type: ignore[misc]
+    CSS_PATH: ClassVar[CSSPathType | None] = ["app.tcss", "screens/chat.tcss"]
     # Textual loads no sheet of its own for the default screen.
     ENABLE_COMMAND_PALETTE = False
     PAUSE_GC_ON_SCROLL = True
@@ -65,6 +66,7 @@ class HermesApp(App[int]):
         self._frames = FrameWriter(can_scroll=os.environ.get("HERMES_TUI_SCROLL_REGIONS", "1") != "0")
         self._leaving = False
         self._has_mouse = ui.mouse
+        self._early: list[events.Key | events.Paste] | None = []
         self.use_theme(ui.theme)
 
     # Look
@@ -99,9 +101,21 @@ class HermesApp(App[int]):
 
     # Start
 
+    async def on_event(self, event: events.Event) -> None:
+        """Hold what was typed before the prompt could take it."""
+        if self._early is not None and isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            self._early.append(event)
+            return
+        await super().on_event(event)
+
     def on_ready(self) -> None:
-        """The first frame is painted: now load what is heavy."""
+        """The first frame is painted: hand over what was typed already, then load what is heavy."""
         self._watch_signals()
+        early, self._early = self._early or [], None
+        for event in early:
+            # Enter reads as a newline while the terminal was not ours yet.
+            is_enter = isinstance(event, events.Key) and event.key == "ctrl+j"
+            self.post_message(events.Key("enter", "\r") if is_enter else event)
         threading.Thread(target=self._start_engine, name="engine-start", daemon=True).start()
 
     def _start_engine(self) -> None:
