@@ -12,8 +12,10 @@ from typing import Final
 
 from ..inert import clean_line, clean_partial
 from .code import carry_after, language_of
+from .code_unit import CodeUnit
 from .markdown import TAB, References
-from .units import CodeUnit, MarkdownUnit, TableUnit, Unit, split_cells
+from .table_unit import TableUnit, split_cells
+from .units import MarkdownUnit, Unit
 
 MAX_PARAGRAPH: Final = 4_000
 """Characters after which a paragraph is continued in another unit, so that its last words stay cheap."""

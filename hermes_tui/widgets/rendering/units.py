@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from typing_extensions import override
 
-from .code import LineLexer
-from .inline import inline_runs
-from .markdown import TAB, References, code_rows, parse_inline, render
+from .markdown import TAB, References, render
 from .rows import Frame, Piece, Row, wrapped
-from .tables import Align, Cell, TableLayout, header_rows, plan_table, table_rows
 from .wrapping import estimate_cells, estimate_rows
 
 SLOW_S: Final = 0.004
@@ -21,17 +18,6 @@ SLOW_S: Final = 0.004
 MIN_PERIOD_S: Final = 0.08
 PERIOD_FACTOR: Final = 4
 """A slow unit rests this many times its cost."""
-
-_PIPE = re.compile(r"(?<!\\)\|")
-
-
-def split_cells(line: str) -> list[str]:
-    """Split a table row at its bars."""
-    line = line.strip()
-    line = line.removeprefix("|")
-    if line.endswith("|") and not line.endswith("\\|"):
-        line = line[:-1]
-    return [cell.strip().replace("\\|", "|") for cell in _PIPE.split(line)]
 
 
 class Unit:
@@ -154,176 +140,6 @@ class MarkdownUnit(Unit):
         if "]" in self.text:
             self.rows_cache = None
             self.key = None
-
-
-class CodeUnit(Unit):
-    """Some lines of a fence. Lines are coloured once, also while more follow.
-
-    Args:
-        language: Lexer name.
-        carry: What string or comment is open at the first line.
-        gap: Empty rows above.
-        label: Shown at the right of the first row.
-    """
-
-    __slots__ = ("_done", "_drawn", "_lexer", "_partial", "_pieces", "carry", "label", "language", "lines")
-
-    def __init__(self, language: str, carry: str, gap: int, label: str = "") -> None:
-        super().__init__(gap)
-        self.language = language
-        self.carry = carry
-        self.label = label
-        self.lines: list[str] = []
-        self._partial = ""
-        self._lexer: LineLexer | None = None
-        self._pieces: list[Row] = []
-        self._drawn: object = None
-        self._done = 0
-
-    def add(self, line: str) -> None:
-        """Add a whole line."""
-        self.lines.append(line)
-        self._partial = ""
-        self.rows_cache = None
-        self.key = None
-
-    def whole_code(self, following: Sequence[Unit]) -> str:
-        """Return the code of the fence that starts here.
-
-        Args:
-            following: The units after this one.
-        """
-        lines = list(self.lines)
-        for unit in following:
-            if not isinstance(unit, CodeUnit) or unit.gap or unit.label:
-                break
-            lines += unit.lines
-        return "\n".join(lines)
-
-    def set_partial(self, text: str) -> None:
-        """Show an unfinished line, plain; empty for none."""
-        if text != self._partial:
-            self._partial = text
-            self.rows_cache = None
-            self.key = None
-
-    @override
-    def estimate(self, width: int) -> int:
-        return max(1, sum(1 + len(line) // width for line in self.lines))
-
-    @override
-    def forget(self) -> None:
-        super().forget()
-        self._pieces, self._lexer = [], None
-
-    @override
-    def draw(self, frame: Frame) -> list[Row]:
-        if self.rows_cache is not None and self.key is frame.key:
-            return self.rows_cache
-        if self._lexer is None or self._drawn is not frame.key:
-            self._lexer = LineLexer(frame.code, self.language, self.carry)
-            self._pieces, self._drawn, done = [], frame.key, 0
-        else:
-            done = self._done
-        lexer = self._lexer
-        for number, line in enumerate(self.lines[done:], done):
-            label = self.label if number == 0 else ""
-            runs = lexer.line(line.expandtabs(TAB), frame.palette, "code")
-            self._pieces += [frame.row(p) for p in code_rows([runs], frame, frame.inner, label)]
-        self._done = len(self.lines)
-        rows = [frame.blank()] * self.gap + self._pieces
-        if self._partial or not self.lines:
-            runs = [(self._partial.expandtabs(TAB), frame.style(ground="code"))]
-            label = "" if self.lines else self.label
-            rows += [frame.row(p) for p in code_rows([runs], frame, frame.inner, label)]
-        self.rows_cache, self.height, self.key = rows, len(rows), frame.key
-        return rows
-
-
-class TableUnit(Unit):
-    """The head of a table with its first rows, or some of its further rows.
-
-    Args:
-        header: Source of the header cells.
-        aligns: One a column.
-        references: Link definitions, shared by the message.
-        gap: Empty rows above.
-        first: The unit with the head, for further rows.
-    """
-
-    __slots__ = ("_cells", "_head", "_layout", "_references", "aligns", "first", "header", "rows")
-
-    def __init__(
-        self,
-        header: Sequence[str],
-        aligns: Sequence[str],
-        references: References,
-        gap: int,
-        first: TableUnit | None = None,
-    ) -> None:
-        super().__init__(gap)
-        self.header = list(header)
-        self.aligns = [cast("Align", align) for align in aligns]
-        self.first = first
-        self.rows: list[list[str]] = []
-        self._references = references
-        self._cells: list[list[Cell]] = []
-        self._head: tuple[object, list[Cell]] = (None, [])
-        self._layout: tuple[object, TableLayout] | None = None
-
-    def add(self, cells: Sequence[str]) -> None:
-        """Add a whole row; cells beyond the header's are dropped, as everywhere."""
-        self.rows.append(list(cells[: len(self.header)]))
-        self.rows_cache = self.key = None
-        if self.first is None:
-            self._layout = None
-
-    @override
-    def estimate(self, width: int) -> int:
-        return sum(1 + sum(map(len, row)) // max(8, width - 3 * len(row)) for row in self.rows) + 2
-
-    @override
-    def forget(self) -> None:
-        super().forget()
-        self._cells = []
-        self._head = (None, [])
-
-    @override
-    def pieces(self, frame: Frame) -> list[Piece]:
-        head = (self.first or self).head(frame)
-        layout = (self.first or self).layout(frame)
-        body = table_rows(self.cells(frame), layout, frame.inner, frame.palette, head)
-        return body if self.first is not None else header_rows(head, layout, frame.palette) + body
-
-    def head(self, frame: Frame) -> list[Cell]:
-        """Return the header's cells in styles."""
-        if self._head[0] is not frame.palette:
-            self._head = (frame.palette, [self._cell(text, frame, "strong") for text in self.header])
-            self._cells = []
-        return self._head[1]
-
-    def cells(self, frame: Frame) -> list[list[Cell]]:
-        """Return the body's cells in styles; each is parsed once."""
-        self.head(frame)
-        for row in self.rows[len(self._cells) :]:
-            self._cells.append([self._cell(text, frame) for text in row])
-        return self._cells
-
-    def layout(self, frame: Frame) -> TableLayout:
-        """Return the columns, which the head and the first rows decide."""
-        key = (frame.inner, frame.palette)
-        if self._layout is None or self._layout[0] != key:
-            self._layout = key, plan_table([self.head(frame), *self.cells(frame)], self.aligns, frame.inner)
-        return self._layout[1]
-
-    def _cell(self, text: str, frame: Frame, *roles: str) -> Cell:
-        lines = inline_runs(parse_inline(text, self._references), frame.palette, "base", roles)
-        return [run for line in lines for run in line]
-
-    @override
-    def learn_reference(self) -> None:
-        self._cells, self._head, self._layout = [], (None, []), None
-        self.rows_cache = self.key = None
 
 
 class LinesUnit(Unit):

@@ -54,7 +54,7 @@ class Column:
         """Rows of the whole column."""
         return self.heights.total
 
-    # -- changing --------------------------------------------------------------------------------------------------
+    # -- changing -----------------------------------------------------------------------------------------------------
 
     def insert(self, index: int, entries: Sequence[Entry]) -> None:
         """Insert entries before ``index``."""
@@ -139,7 +139,7 @@ class Column:
         rows = entry.height(self.frame)
         return rows + 1 if rows and entry.spaced else rows
 
-    # -- places ----------------------------------------------------------------------------------------------------
+    # -- places -------------------------------------------------------------------------------------------------------
 
     def row_of(self, place: Place) -> int:
         """Return the row number of a place as things are measured now."""
@@ -180,7 +180,7 @@ class Column:
             place = Place(entry, unit, len(drawn) - 1 if rows >= 0 else 0)
         return place
 
-    # -- windows ---------------------------------------------------------------------------------------------------
+    # -- windows ------------------------------------------------------------------------------------------------------
 
     def window_from(self, place: Place, height: int) -> list[Shown]:
         """Draw the rows from a place down."""
@@ -241,7 +241,7 @@ class Column:
     def _gap(self, entry: Entry) -> int:
         return 1 if entry.spaced and self.heights[entry.position] else 0
 
-    # -- drawing ---------------------------------------------------------------------------------------------------
+    # -- drawing ------------------------------------------------------------------------------------------------------
 
     def body(self, entry: Entry) -> Body:
         """Return an entry's units, and remember that it is in use."""

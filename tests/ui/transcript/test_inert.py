@@ -39,10 +39,15 @@ SHOWN = [
     ("a pile of variation selectors", "a" + "\ufe00\ufe01\ufe02", "a\ufe00\u27e82 hidden\u27e9"),
 ]
 KEPT = [
-    "plain text", "tabs\tstay", "\u2764\ufe0f \U0001f469\u200d\U0001f469\u200d\U0001f467 \U0001f1e8\U0001f1ed",
-    "\u6f22\u5b57", "e\u0301", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
-    "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "[/b] [red]x[/] [a=b:",
-]  # fmt: skip
+    "plain text",
+    "tabs\tstay",
+    "\u2764\ufe0f \U0001f469\u200d\U0001f469\u200d\U0001f467 \U0001f1e8\U0001f1ed",
+    "\u6f22\u5b57",
+    "e\u0301",
+    "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+    "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+    "[/b] [red]x[/] [a=b:",
+]
 
 
 @pytest.mark.parametrize(("text", "expected"), [case[1:] for case in DROPPED], ids=[case[0] for case in DROPPED])

@@ -8,13 +8,54 @@ from hermes_tui.widgets.entries import AssistantEntry
 from hermes_tui.widgets.rendering.blocks import MAX_PARAGRAPH
 
 PIECES = [
-    "# Title\n", "para one\nmore of it\n", "\n", "\n\n", "- item\n", "- [x] done\n", "  - nested\n", "1. one\n", "3) three\n",
-    "   continued\n", "> quote\n", ">> deeper\n", "lazy words\n", "```python\n", "def f(x): return 'a'\n", "```\n", "````md\n",
-    "````\n", "~~~\n", "| a | b |\n", "|---|:-:|\n", "| 1 | `x|y` |\n", "| lone |\n", "---\n", "===\n", "<div>\n", "</div>\n",
-    "<!-- c\n", "-->\n", "[ref]: http://x.example\n", "see [ref] and [a](http://b.example)\n", "[^1]: note\n", "    code\n",
-    "*em* **st** ~~no~~ `c`\n", "line  \nbreak\n", "\x1b[31mred\x1b[0m\n", "\u6f22\u5b57 \U0001f468\u200d\U0001f469 wide\n", "/* c\n",
-    '"""\n', "a\tb\n", "word " * 60 + "\n", "tail without end", "\\\n", "$\\frac{1}{2}$\n", "* * *\n", "+ plus\n", "#no heading\n",
-]  # fmt: skip
+    "# Title\n",
+    "para one\nmore of it\n",
+    "\n",
+    "\n\n",
+    "- item\n",
+    "- [x] done\n",
+    "  - nested\n",
+    "1. one\n",
+    "3) three\n",
+    "   continued\n",
+    "> quote\n",
+    ">> deeper\n",
+    "lazy words\n",
+    "```python\n",
+    "def f(x): return 'a'\n",
+    "```\n",
+    "````md\n",
+    "````\n",
+    "~~~\n",
+    "| a | b |\n",
+    "|---|:-:|\n",
+    "| 1 | `x|y` |\n",
+    "| lone |\n",
+    "---\n",
+    "===\n",
+    "<div>\n",
+    "</div>\n",
+    "<!-- c\n",
+    "-->\n",
+    "[ref]: http://x.example\n",
+    "see [ref] and [a](http://b.example)\n",
+    "[^1]: note\n",
+    "    code\n",
+    "*em* **st** ~~no~~ `c`\n",
+    "line  \nbreak\n",
+    "\x1b[31mred\x1b[0m\n",
+    "\u6f22\u5b57 \U0001f468\u200d\U0001f469 wide\n",
+    "/* c\n",
+    '"""\n',
+    "a\tb\n",
+    "word " * 60 + "\n",
+    "tail without end",
+    "\\\n",
+    "$\\frac{1}{2}$\n",
+    "* * *\n",
+    "+ plus\n",
+    "#no heading\n",
+]
 DOCUMENTS = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 
 
@@ -60,7 +101,11 @@ CASES = [
     ("a paragraph ends at a heading", "a\n# b\nc", ["a", "", "b", "", "c"]),
     ("setext", "a\n===\nb", ["a", "", "b"]),
     ("a fence may interrupt a paragraph", "a\n```\nb\n```\nc", ["a", "", "\u258eb", "", "c"]),
-    ("four backticks hold three", "````\n```py\nx\n```\n````\nafter", ["\u258e```py", "\u258ex", "\u258e```", "", "after"]),
+    (
+        "four backticks hold three",
+        "````\n```py\nx\n```\n````\nafter",
+        ["\u258e```py", "\u258ex", "\u258e```", "", "after"],
+    ),
     ("a table inside a markdown fence is text", "```markdown\n| a |\n|---|\n```", None),
     ("an unclosed fence ends with the message", "```\na\n\nb", ["\u258ea", "\u258e", "\u258eb"]),
     ("a fence in an item", "- a\n  ```\n  x\n  ```\n- b", ["\u2022 a", "  \u258ex", "\u2022 b"]),
@@ -78,7 +123,7 @@ CASES = [
     ("hard breaks", "a  \nb", ["a", "b"]),
     ("quotes", "> a\nlazy\n\nb", ["\u2502 a lazy", "", "b"]),
     ("a rule", "a\n\n---\n\nb", ["a", "", "\u2500" * 60, "", "b"]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])

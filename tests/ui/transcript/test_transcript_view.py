@@ -74,12 +74,15 @@ def answers(count, seed=1):
     rng = random.Random(seed)
     texts = []
     for i in range(count):
-        parts = [f"answer {i}"]
-        for j in range(rng.randrange(5)):
-            parts.append(rng.choice([
-                "- item\n- other\n", "```python\nx = 1\ny = 2\n```", "words " * rng.randrange(4, 60), "| a | b |\n|--|--|\n| 1 | 2 |",
-                "\u6f22\u5b57" * rng.randrange(2, 60), f"## part {j}",
-            ]))  # fmt: skip
+        kinds = [
+            "- item\n- other\n",
+            "```python\nx = 1\ny = 2\n```",
+            "words " * rng.randrange(4, 60),
+            "| a | b |\n|--|--|\n| 1 | 2 |",
+            "\u6f22\u5b57" * rng.randrange(2, 60),
+            f"## part {i}",
+        ]
+        parts = [f"answer {i}", *rng.choices(kinds, k=rng.randrange(5))]
         texts.append("\n\n".join(parts))
     return [AssistantEntry(text) for text in texts]
 

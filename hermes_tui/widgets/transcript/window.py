@@ -1,19 +1,17 @@
-"""The transcript's widget: scrolling, anchoring, and painting only rows that changed.
+"""The window of the transcript: which rows are in view, and which of them have to be written.
 
-What to draw comes from :class:`~.column.Column`; this module decides which rows are in the window, keeps the reader's
-row still while heights above become exact, and tells Textual which rows to write. Marks (cursor, hits, selection) are
-laid over finished rows. Private parts of Textual are used only here: see :meth:`TranscriptView._place_window`.
+What to draw comes from :class:`~.column.Column`. This module keeps the reader's row still while heights above become
+exact, and tells Textual which rows changed. Private parts of Textual are used only here, in ``_place_window``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
-from rich.segment import Segment
 from textual import events
 from textual.geometry import Region, Size
 from textual.reactive import reactive
@@ -27,17 +25,17 @@ from typing_extensions import override
 from ..entries.base import Entry
 from ..rendering.code import CodeStyler
 from ..rendering.palette import Palette
-from ..rendering.rows import Detail, Frame, ReasoningLevel, Row
+from ..rendering.rows import Detail, Frame, ReasoningLevel
 from .column import Column, Place, Shown
 from .finding import Finder
-from .marking import replace_end, replace_start, restyle
+from .marking import Marker, Marks
 
-LIVE_HZ = 8
+LIVE_HZ: Final = 8
 """How often clocks and spinners move while something runs."""
 
 
-class TranscriptView(ScrollView, can_focus=True):
-    """All entries of a session in one scrolling view; see :class:`~.transcript.Transcript` for what a reader can do.
+class TranscriptWindow(ScrollView, can_focus=True):
+    """Draws a column of entries, and follows its end or its reader.
 
     Args:
         detail: How much of tool calls is shown.
@@ -47,7 +45,7 @@ class TranscriptView(ScrollView, can_focus=True):
     """
 
     DEFAULT_CSS = """
-    TranscriptView { height: 1fr; overflow-x: hidden; overflow-y: scroll; scrollbar-size: 0 0; }
+    TranscriptWindow { height: 1fr; overflow-x: hidden; overflow-y: scroll; scrollbar-size: 0 0; }
     """
     ALLOW_SELECT = True
 
@@ -78,119 +76,15 @@ class TranscriptView(ScrollView, can_focus=True):
         self._window: list[Shown] = []
         self._rows: list[Strip] = []
         self._is_due = False
-        self._pill_width = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: Timer | None = None
         self._late: Timer | None = None
-        self._marked: dict[tuple[int, object], tuple[Strip, Strip]] = {}
+        self._marker = Marker()
         self._finder: Finder | None = None
         self.cursor: Entry | None = None
         """The chosen entry, if any."""
 
-    # -- content ---------------------------------------------------------------------------------------------------
-
-    @property
-    def entries(self) -> Sequence[Entry]:
-        """All entries, oldest first. Read only."""
-        return self._column.entries
-
-    def append(self, entry: Entry) -> None:
-        """Add an entry at the end."""
-        self._insert(len(self._column.entries), [entry])
-
-    def insert_before(self, entry: Entry, entries: Sequence[Entry]) -> None:
-        """Insert entries above another one; the reader's row stays where it is."""
-        self._insert(self._column.index(entry), entries)
-
-    def prepend(self, entries: Sequence[Entry]) -> None:
-        """Insert entries above all others; the reader's row stays where it is."""
-        self._insert(0, entries)
-
-    def _insert(self, index: int, entries: Sequence[Entry]) -> None:
-        if not entries:
-            return
-        before, at_end = self._column.total, index == len(self._column.entries)
-        self._column.insert(index, entries)
-        if at_end:
-            self._count_new(self._column.total - before)
-        for entry in entries:
-            if entry.is_live:
-                self._live[entry] = None
-        self._schedule()
-
-    def changed(self, entry: Entry) -> None:
-        """Draw an entry again after it changed; only its changed rows are written."""
-        if self._column.holds(entry):
-            self._dirty[entry] = None
-            self._schedule()
-
-    def replace(self, old: Entry, new: Entry) -> None:
-        """Put an entry in another one's place."""
-        self._forget(old, new)
-        self._column.replace(old, new)
-        self._live.update({new: None} if new.is_live else {})
-        self._schedule()
-
-    @override
-    def remove(self, entry: Entry | None = None) -> Any:
-        """Take an entry out; without an entry, take the whole widget off the screen, as every widget can be."""
-        if entry is None:
-            return super().remove()
-        if self._column.holds(entry):
-            index = entry.position
-            neighbours = self._column.entries[index + 1 : index + 2] or self._column.entries[max(0, index - 1) : index]
-            self._forget(entry, neighbours[0] if neighbours else None)
-            self._column.remove(entry)
-            self._schedule()
-        return None
-
-    def clear(self) -> None:
-        """Take all entries out, and follow the end again."""
-        self._column.clear()
-        self._dirty.clear()
-        self._live.clear()
-        self._pin = self.cursor = self._finder = None
-        self.anchored, self.new_lines = True, 0
-        self._schedule()
-
-    def _forget(self, entry: Entry, heir: Entry | None) -> None:
-        """Let go of an entry that leaves; whatever pointed to it points to its heir."""
-        self._dirty.pop(entry, None)
-        self._live.pop(entry, None)
-        if self._pin is not None and self._pin.entry is entry:
-            self._pin = Place(heir, 0, 0) if heir is not None else None
-        if self.cursor is entry:
-            self.cursor = heir
-
-    def _count_new(self, rows: int) -> None:
-        if not self.anchored and rows > 0:
-            self.new_lines += rows
-
-    # -- how it is drawn -------------------------------------------------------------------------------------------
-
-    def set_detail(self, detail: Detail) -> None:
-        """Show more or less of tool calls."""
-        self._reframe(replace(self._column.frame, detail=detail), keep_units=False)
-
-    def set_reasoning_level(self, level: ReasoningLevel) -> None:
-        """Show more or less of reasoning."""
-        self._reframe(replace(self._column.frame, reasoning=level), keep_units=False)
-
-    @property
-    def detail(self) -> Detail:
-        """How much of tool calls is shown."""
-        return self._column.frame.detail
-
-    @property
-    def reasoning_level(self) -> ReasoningLevel:
-        """How much of reasoning is shown."""
-        return self._column.frame.reasoning
-
-    def _reframe(self, frame: Frame, *, keep_units: bool) -> None:
-        self._flush_changes()
-        self._column.reframe(frame, keep_units=keep_units)
-        self._marked.clear()
-        self._schedule()
+    # -- how it is drawn ----------------------------------------------------------------------------------------------
 
     def _on_mount(self, event: events.Mount) -> None:
         super()._on_mount(event)
@@ -202,7 +96,7 @@ class TranscriptView(ScrollView, can_focus=True):
     def _follow_theme(self) -> None:
         palette = Palette(self.app.theme_variables)
         self._column.frame = replace(self._column.frame, palette=palette)
-        self._marked.clear()
+        self._marker.forget()
         self._schedule()
 
     def _on_lexer_loaded(self) -> None:
@@ -224,9 +118,9 @@ class TranscriptView(ScrollView, can_focus=True):
         if width and width != self._column.frame.width:
             self._flush_changes()
             self._column.reframe(replace(self._column.frame, width=width), keep_units=True)
-            self._marked.clear()
+            self._marker.forget()
 
-    # -- the window ------------------------------------------------------------------------------------------------
+    # -- the window ---------------------------------------------------------------------------------------------------
 
     def _schedule(self) -> None:
         """Bring the window up to date before the next paint; many changes cost one pass."""
@@ -246,6 +140,10 @@ class TranscriptView(ScrollView, can_focus=True):
                 else:
                     self._live.pop(entry, None)
         self._dirty = {entry: None for entry in self._dirty if entry.is_behind}
+
+    def _count_new(self, rows: int) -> None:
+        if not self.anchored and rows > 0:
+            self.new_lines += rows
 
     def _update(self) -> None:
         """Choose the rows of the window, and have the changed ones written."""
@@ -290,7 +188,7 @@ class TranscriptView(ScrollView, can_focus=True):
 
     def _paint(self) -> None:
         """Compare with what was painted last; refresh from the first changed row to the last."""
-        rows = self._marked_rows()
+        rows = self._marker.rows(self._window, self.size.height, self._column.frame, self._marks())
         old, self._rows = self._rows, rows
         changed = [y for y, row in enumerate(rows) if y >= len(old) or old[y] is not row]
         if not changed:
@@ -300,6 +198,17 @@ class TranscriptView(ScrollView, can_focus=True):
             self.refresh(Region(0, changed[0], width, changed[-1] - changed[0] + 1))
         else:
             self.refresh(*(Region(0, y, width, 1) for y in changed))
+
+    def _marks(self) -> Marks:
+        selection = self.text_selection
+        return Marks(
+            cursor=self.cursor,
+            finder=self._finder,
+            selection=selection,
+            selection_style=self.screen.get_component_rich_style("screen--selection") if selection else None,
+            first_line=self._top - self._origin,
+            away=None if self.anchored else (self._top, self._column.total, self.new_lines),
+        )
 
     def _rest_or_run(self) -> None:
         """Run the clock only while something visible moves by itself."""
@@ -329,68 +238,7 @@ class TranscriptView(ScrollView, can_focus=True):
                 self._dirty[entry] = None
         self._schedule()
 
-    # -- marks -----------------------------------------------------------------------------------------------------
-
-    def _marked_rows(self) -> list[Strip]:
-        frame = self._column.frame
-        selection = self.text_selection
-        if self.cursor is None and self._finder is None and selection is None:
-            rows: list[Strip] = [row for row, _, _, _ in self._window]
-        else:
-            rows = [self._mark(row, entry, y, selection) for y, (row, entry, _, _) in enumerate(self._window)]
-        rows += [frame.blank()] * (self.size.height - len(rows))
-        if not self.anchored and rows:
-            self._add_thumb(rows)
-            rows[-1] = self._with_pill(rows[-1])
-        return rows
-
-    def _mark(self, row: Row, entry: Entry, y: int, selection: Selection | None) -> Strip:
-        """Lay marks over a row; the result is cached, so that an unchanged row is the same object."""
-        strip: Strip = row
-        frame = self._column.frame
-        if entry is self.cursor and row is not frame.blank():
-            bar = frame.seg("\u258c", "active", ground="base")
-            strip = self._cached(strip, "cursor", lambda s: replace_start(s, bar))
-        if self._finder is not None and (spans := [m.span() for m in self._finder.pattern.finditer(row.text)]):
-            hit = self._finder.current
-            roles = ("under", "strong") if hit is not None and hit.entry is entry else ()
-            style = frame.style(*roles, ground="mark")
-            strip = self._cached(strip, (self._finder, bool(roles)), lambda s: restyle(s, spans, style))
-        if selection is not None and (span := selection.get_span(self._top + y - self._origin)) is not None:
-            start, end = span
-            spans = [(max(start, row.skip), len(row.text.rstrip()) if end == -1 else end)]
-            strip = restyle(strip, spans, self.screen.get_component_rich_style("screen--selection"))
-        return strip
-
-    def _cached(self, strip: Strip, key: object, make: Callable[[Strip], Strip]) -> Strip:
-        found = self._marked.get((id(strip), key))
-        if found is None:
-            if len(self._marked) > 1_000:
-                self._marked.clear()
-            # The strip is kept beside the result, so that its id is not given to another one.
-            found = self._marked[id(strip), key] = strip, make(strip)
-        return found[1]
-
-    def _with_pill(self, row: Strip) -> Strip:
-        count = self.new_lines
-        text = f" {count:,} new line{'s' if count != 1 else ''} \u00b7 end " if count else " end "
-        self._pill_width = len(text) + 1
-        pill = self._column.frame.seg(text, "active", "strong", ground="panel")
-        blank = self._column.frame.palette.blank(1, "base")
-        return self._cached(row, ("pill", count), lambda s: replace_end(s, [pill, blank]))
-
-    def _is_on_pill(self, x: int, y: int) -> bool:
-        return not self.anchored and y == self.size.height - 1 and 0 < self.size.width - x <= self._pill_width
-
-    def _add_thumb(self, rows: list[Strip]) -> None:
-        height, total = len(rows), max(1, self._column.total)
-        size = max(1, height * height // total)
-        first = round((height - size) * self._top / max(1, total - height))
-        thumb = self._column.frame.seg("\u2590", "muted")
-        for y in range(max(0, first), min(height, first + size)):
-            rows[y] = self._cached(rows[y], "thumb", lambda s: replace_end(s, [thumb]))
-
-    # -- what Textual asks -----------------------------------------------------------------------------------------
+    # -- what Textual asks --------------------------------------------------------------------------------------------
 
     @override
     def render_lines(self, crop: Region) -> list[Strip]:
@@ -450,16 +298,3 @@ class TranscriptView(ScrollView, can_focus=True):
     def selection_updated(self, selection: Selection | None) -> None:
         """Draw the selection."""
         self._paint()
-
-    def _is_at_top(self) -> bool:
-        """Say whether the reader came near the first entry."""
-        return not self.anchored and self._top <= self.size.height
-
-    def _segment_at(self, x: int, y: int) -> Segment | None:
-        """Return what is drawn in a cell."""
-        if 0 <= y < len(self._window):
-            for segment in self._window[y][0]:
-                x -= segment.cell_length
-                if x < 0:
-                    return segment
-        return None
