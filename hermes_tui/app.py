@@ -26,6 +26,10 @@ from .screens.chat import ChatScreen
 if TYPE_CHECKING:
     from textual.screen import Screen
 
+    from .screens.approval import ApprovalScreen
+    from .screens.approval_modal import GuardedModal
+    from .screens.clarify import ClarifyScreen
+
 HANGUP_EXIT = 129
 """Exit code after the terminal vanished: 128 + SIGHUP."""
 
@@ -129,6 +133,24 @@ class HermesApp(App[int]):
             return
         self.engine = engine
         self.call_later(self.chat.engine_ready, engine)
+
+    # Answers of the dialogs; they lie over the chat and are loaded when one is needed
+
+    def on_approval_screen_decided(self, event: ApprovalScreen.Decided) -> None:
+        """Pass the answer on; the engine's own word closes the dialog."""
+        self.chat.turns.answer_approval(event.request_id, event.decision)
+
+    def on_clarify_screen_answered(self, event: ClarifyScreen.Answered) -> None:
+        """Pass the answer on."""
+        self.chat.turns.answer_clarify(event.request_id, event.answer)
+
+    def on_guarded_modal_typed_early(self, event: GuardedModal.TypedEarly) -> None:
+        """What was typed into a dialog that was not armed goes on into the draft."""
+        self.chat.input.typed_early(event.text, event.key)
+
+    def on_guarded_modal_interrupt_wanted(self) -> None:
+        """Stop the turn; that closes the dialog as denied."""
+        self.chat.turns.interrupt()
 
     # The terminal
 

@@ -66,6 +66,15 @@ class ChatInput:
         if engine is not None:
             self._chat.run_in_thread(lambda: engine.add_prompt_history(str(Path.cwd()), text), "remember prompt")
 
+    def typed_early(self, text: str, key: str) -> None:
+        """Put what was typed into a dialog too early where it was meant to go; an early Enter is not sent."""
+        if text:
+            self._chat.composer.insert_text(text)
+        elif key == "backspace":
+            self._chat.composer.action_delete_left()
+        elif key in ("enter", "ctrl+j"):
+            self._chat.composer.insert_text("\n")
+
     def escape(self) -> None:
         """Leave what is open: find, the chosen entry; else stop the turn."""
         chat = self._chat
