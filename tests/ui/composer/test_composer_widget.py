@@ -202,6 +202,29 @@ async def test_deleting_a_chip_takes_its_block_only(keys):
         assert app.composer.value == "one\n" * 20 + " and " + "two\n" * 20
 
 
+async def test_a_word_deletion_that_would_end_inside_a_chip_takes_it_whole():
+    app = PromptApp()
+    async with app.run_test() as pilot:
+        await write(pilot, "a ")
+        await paste(app, pilot, "one\n" * 20)
+        await write(pilot, "b")
+        app.composer.move_cursor((0, 1))
+        await pilot.press("alt+d")
+        assert app.composer.text == "ab"
+
+
+async def test_a_chip_that_is_wrapped_over_two_rows_is_still_deleted_whole():
+    app = PromptApp()
+    async with app.run_test(size=(24, 20)) as pilot:
+        await write(pilot, "a ")
+        await paste(app, pilot, "one\n" * 20)
+        await write(pilot, "b")
+        await pilot.pause()
+        assert app.composer.wrapped_document.height > 1
+        await pilot.press("left", "ctrl+u")
+        assert app.composer.text == "a b"
+
+
 async def test_the_caret_never_stands_inside_a_chip():
     app = PromptApp()
     async with app.run_test() as pilot:
