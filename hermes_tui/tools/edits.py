@@ -59,8 +59,13 @@ def load_target(context: ToolContext, raw: str) -> tuple[Path, TextFile | None]:
     return real, before
 
 
-def carry_out(context: ToolContext, edit: Edit) -> Result:
+def carry_out(context: ToolContext, edit: Edit, made: list[Path] | None = None) -> Result:
     """Write an edit to disk and describe it.
+
+    Args:
+        context: Of the call.
+        edit: What to do.
+        made: Receives the folders that had to be made.
 
     Raises:
         ToolFailure: It cannot be written, or the file changed meanwhile.
@@ -69,7 +74,8 @@ def carry_out(context: ToolContext, edit: Edit) -> Result:
         _check_unchanged(edit)
         edit.real.unlink()
         return {"ok": True, "path": edit.shown, "deleted": True, **_diff_keys(edit)}
-    made = [] if edit.before is not None else make_parents(edit.real, edit.raw)
+    made = [] if made is None else made
+    made += [] if edit.before is not None else make_parents(edit.real, edit.raw)
     try:
         write_atomic(
             edit.real,
@@ -80,9 +86,7 @@ def carry_out(context: ToolContext, edit: Edit) -> Result:
             check=lambda: _check_unchanged(edit),
         )
     except BaseException:
-        for folder in reversed(made):
-            with suppress(OSError):
-                folder.rmdir()
+        _remove_folders(made)
         raise
     read_table(context).note(str(edit.real), stamp_of(edit.real.stat(), edit.content))
     result: Result = {"ok": True, "path": edit.shown, **_diff_keys(edit)}
@@ -100,16 +104,24 @@ def carry_out_all(context: ToolContext, edits: list[Edit]) -> list[Result]:
     Raises:
         ToolFailure: One cannot be carried out; those before it were taken back.
     """
-    done: list[tuple[Edit, Result]] = []
+    done: list[tuple[Edit, list[Path], Result]] = []
     try:
         for edit in edits:
-            result = carry_out(context, edit)
-            done.append((edit, result))
+            made: list[Path] = []
+            result = carry_out(context, edit, made)
+            done.append((edit, made, result))
     except BaseException:
-        for edit, _ in reversed(done):
+        for edit, folders, _ in reversed(done):
             _take_back(context, edit)
+            _remove_folders(folders)
         raise
-    return [result for _, result in done]
+    return [result for _, _, result in done]
+
+
+def _remove_folders(made: list[Path]) -> None:
+    for folder in reversed(made):
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def _take_back(context: ToolContext, edit: Edit) -> None:

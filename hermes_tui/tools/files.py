@@ -19,6 +19,8 @@ from .textfile import encode
 
 DEFAULT_LINES = 500
 MAX_LINES = 2_000
+DISPLAY_CHARS = 20_000
+"""The card holds this much; the rest is in the result."""
 
 READ_SCHEMA = {
     "description": (
@@ -172,7 +174,7 @@ def display_read(args: Args, result: Result | None) -> dict[str, Any]:
     shown: dict[str, Any] = {"kind": "file", "verb": "read", "target": _target(args, result), "summary": ""}
     if result is None:
         return shown
-    shown["content"] = str(result.get("content", ""))
+    shown["content"] = str(result.get("content", ""))[:DISPLAY_CHARS]
     if not result.get("ok", True):
         shown["summary"] = str(result.get("error", ""))
     elif result.get("unchanged"):

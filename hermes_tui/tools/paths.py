@@ -133,10 +133,21 @@ def open_regular(path: Path, raw: str, flags: int = os.O_RDONLY) -> int:
     except OSError as error:
         raise _refusal(path, raw, error) from error
     mode = os.fstat(fd).st_mode
-    if stat.S_ISREG(mode):
+    if stat.S_ISREG(mode) and _is_at(fd, path):
         return fd
     os.close(fd)
+    if stat.S_ISREG(mode):
+        raise ToolFailure(f"{raw} leads elsewhere than a moment ago. Nothing was done: try again.")
     raise ToolFailure(f"{raw} is {kind_of(mode)}, not a regular file.")
+
+
+def _is_at(fd: int, path: Path) -> bool:
+    """Whether an open file is where it was looked for; a folder above it may have become a link meanwhile."""
+    try:
+        opened = Path(f"/proc/self/fd/{fd}").readlink()
+    except OSError:
+        return True  # not told on this system
+    return opened == path or not opened.exists()
 
 
 def kind_of(mode: int) -> str:

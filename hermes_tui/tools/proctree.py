@@ -23,6 +23,7 @@ class Member:
 
     pid: int
     parent: int
+    session: int
     started: int
     """Clock ticks since boot."""
 
@@ -40,18 +41,21 @@ def has_process_table() -> bool:
 
 def session_members(sid: int) -> list[Member]:
     """Return the live processes of a session, zombies left out."""
-    members = []
-    for name in os.listdir(_PROC):  # noqa: PTH208 - one call for some hundred names
-        if not name.isdigit():
-            continue
-        try:
-            stat = (_PROC / name / "stat").read_bytes()
-        except OSError:
-            continue
-        fields = stat[stat.rindex(b")") + 2 :].split()
-        if int(fields[3]) == sid and fields[0] not in b"ZX":
-            members.append(Member(int(name), int(fields[1]), int(fields[19])))
-    return members
+    pids = (int(name) for name in os.listdir(_PROC) if name.isdigit())  # noqa: PTH208 - one call for some hundred names
+    found = (_read_member(pid) for pid in pids)
+    return [member for member in found if member is not None and member.session == sid]
+
+
+def _read_member(pid: int) -> Member | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - half the time of Path
+            stat = file.read(1_024)
+    except OSError:
+        return None
+    fields = stat[stat.rindex(b")") + 2 :].split()
+    if fields[0] in b"ZX":
+        return None
+    return Member(pid, int(fields[1]), int(fields[3]), int(fields[19]))
 
 
 def end_session(sid: int, *, since: int, grace_s: float, spare: frozenset[int] = frozenset()) -> None:
@@ -70,19 +74,24 @@ def end_session(sid: int, *, since: int, grace_s: float, spare: frozenset[int] =
         return
     for signum, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 1.0)):
         deadline = time.monotonic() + patience_s
-        signalled: set[int] = set()
-        while True:
-            doomed = _doomed(session_members(sid), sid, since, spare)
+        while doomed := _doomed(session_members(sid), sid, since, spare):
             doomed.sort(key=lambda member: member.pid != sid)  # the shell first, so that it starts nothing more
-            if not doomed:
-                return
-            fresh = [member.pid for member in doomed if member.pid not in signalled]
-            for pid in fresh:
-                _signal(pid, signum)
-            signalled.update(fresh)
-            if time.monotonic() >= deadline:
+            for member in doomed:
+                _signal(member.pid, signum)
+            if not _all_gone(doomed, deadline):
                 break
-            _pause()
+        else:
+            return
+
+
+def _all_gone(members: list[Member], deadline: float) -> bool:
+    """Wait for these processes to end; looking at them alone is much cheaper than at all of the machine's."""
+    left = [member.pid for member in members]
+    while left := [pid for pid in left if _read_member(pid) is not None]:
+        if time.monotonic() >= deadline:
+            return False
+        _pause()
+    return True
 
 
 def _doomed(members: list[Member], sid: int, since: int, spare: frozenset[int]) -> list[Member]:
@@ -121,4 +130,4 @@ def _signal(pid: int, signum: int) -> None:
 
 
 def _pause() -> None:
-    Event().wait(0.005)
+    Event().wait(0.002)

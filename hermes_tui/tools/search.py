@@ -21,6 +21,8 @@ from .session import shell_of
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 500
 MAX_CONTEXT = 10
+DISPLAY_CHARS = 20_000
+"""The card holds this much; the rest is in the result."""
 
 SCHEMA = {
     "description": (
@@ -169,7 +171,7 @@ def display(args: Args, result: Result | None) -> dict[str, Any]:
         return shown
     if not result.get("ok", True):
         return shown | {"summary": str(result.get("error", ""))}
-    shown["output"] = str(result.get("output", ""))
+    shown["output"] = str(result.get("output", ""))[:DISPLAY_CHARS]
     shown["summary"] = _summary(result)
     return shown
 

@@ -23,7 +23,7 @@ from .proctree import Member, end_members, end_session, has_process_table, now_t
 from .shell_call import CallPipes, Ending, collect, drain_in_background
 from .shell_drivers import CHILD_ENV, DRIVERS, DROPPED_ENV, STATE_END, Driver
 
-INTERRUPT_GRACE_S = 0.1
+INTERRUPT_GRACE_S = 0.08
 TIMEOUT_GRACE_S = 1.0
 
 

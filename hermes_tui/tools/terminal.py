@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import time
 from contextlib import suppress
 from typing import Any
@@ -67,9 +68,9 @@ def run(args: Args, context: ToolContext) -> Result:
     cwd = _checked_cwd(args, context)
     with suppress(OSError):  # told when a log is needed
         context.spill_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    name = re.sub(r"[^\w.-]", "_", context.call_id)
-    capture = Capture(context.spill_dir / f"terminal-{name}.log", context.emit_output)
-    late_log = context.spill_dir / f"terminal-{name}-background.log"
+    name = f"terminal-{re.sub(r'[^A-Za-z0-9_.-]', '_', context.call_id)[:80]}-{secrets.token_hex(3)}"
+    capture = Capture(context.spill_dir / f"{name}.log", context.emit_output)
+    late_log = context.spill_dir / f"{name}-background.log"
     started = time.monotonic()
     ran = shell.run(command, capture, context.cancel, timeout_s=timeout_s, cwd=cwd, late_log=late_log)
     captured = capture.finish()

@@ -119,14 +119,15 @@ def test_what_was_written_is_taken_back_when_a_later_write_fails(context: PlainC
         "-a",
         "+A",
         "*** Delete File: z",
-        "*** Add File: n",
+        "*** Add File: d/n",
         "+x",
-        "*** Add File: n/m",
+        "*** Add File: d/n/m",
         "+y",
     )
     assert result["ok"] is False
     assert tree(context.workspace) == before
     assert (context.workspace / "z").stat().st_mode & 0o777 == 0o640
+    assert not (context.workspace / "d").exists()
 
 
 @pytest.mark.parametrize("patch", ["", "hello", "*** Begin Patch\n*** End Patch", "@@\n-a\n+b"])

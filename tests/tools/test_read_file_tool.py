@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import struct
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 from support.tool_context import PlainContext, call_tool, run_tool
 
+from hermes_tui.tools.base import ToolFailure
+from hermes_tui.tools.paths import open_regular
 from hermes_tui.tools.reading import LINE_CHARS, TOTAL_CHARS
 from hermes_tui.tools.registry import load_builtin_tools
 from hermes_tui.tools.textfile import EDIT_CAP_BYTES
@@ -218,6 +221,18 @@ def test_a_link_turned_elsewhere_after_the_assessment_is_not_followed(context: P
     link.unlink()
     link.symlink_to(tmp_path / "outside")
     assert "leads elsewhere" in run_tool(context, tool, {"path": "link"})["error"]
+
+
+def test_a_folder_that_became_a_link_before_the_opening_is_noticed(tmp_path: Path) -> None:
+    for name in ("inside", "outside"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "f").write_text(name)
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("the system does not tell where an open file is")
+    shutil.move(tmp_path / "inside", tmp_path / "away")
+    (tmp_path / "inside").symlink_to("outside")
+    with pytest.raises(ToolFailure, match="leads elsewhere"):
+        open_regular(tmp_path / "inside" / "f", "inside/f")
 
 
 def test_the_card_says_how_much(context: PlainContext) -> None:
