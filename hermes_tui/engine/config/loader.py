@@ -92,10 +92,15 @@ class _Merge:
             self._add(_moved(path), value, file.name, _FilePlace(file, text, path))
 
     def add_environment(self, env: Mapping[str, str]) -> None:
+        given = {
+            name: text
+            for name, text in env.items()
+            if name.startswith(ENV_PREFIX) and name not in _NOT_SETTINGS and text.strip()
+        }
+        if not given:
+            return
         names = {ENV_PREFIX + "_".join(path).upper(): (path, hint) for path, hint, _ in leaves() if "NAME" not in path}
-        for name, text in env.items():
-            if not name.startswith(ENV_PREFIX) or name in _NOT_SETTINGS or not text.strip():
-                continue
+        for name, text in given.items():
             if name not in names:
                 if guess := nearest(name, names):
                     self._warn(f"{name} is not a setting; did you mean {guess}?")

@@ -43,6 +43,8 @@ class ProviderSettings:
     """The key itself; an environment variable is safer."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Extra request headers."""
+    quirks: tuple[str, ...] = ()
+    """Peculiarities of its API: ``no_stream_options``, ``max_completion_tokens``, ``short_ids``, ``echo_reasoning``."""
     models: Mapping[str, ModelFacts] = field(default_factory=dict)
     """Facts about single models."""
 

@@ -83,7 +83,13 @@ def provider_named(name: str, settings: Settings) -> Provider:
         return known
     key_envs = (own.api_key_env, *known.key_envs) if own.api_key_env else known.key_envs
     models = (*own.models, *(model for model in known.models if model not in own.models))
-    return replace(known, base_url=own.base_url or known.base_url, key_envs=key_envs, models=models)
+    return replace(
+        known,
+        base_url=own.base_url or known.base_url,
+        key_envs=key_envs,
+        models=models,
+        quirks=known.quirks | frozenset(own.quirks),
+    )
 
 
 def provider_names(settings: Settings) -> list[str]:

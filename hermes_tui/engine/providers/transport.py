@@ -13,11 +13,13 @@ from __future__ import annotations
 import logging
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from ..config.secrets import redact
 from ..types.errors import ConfigError, HermesError, StreamBroken
@@ -81,29 +83,38 @@ class _Lane:
         self.client: Any = sdk_class(
             api_key=key.api_key or NO_KEY,
             base_url=key.base_url,
-            default_headers=dict(key.headers),
+            default_headers={**_unsent_headers(key), **dict(key.headers)},
             max_retries=0,
             timeout=timeout,
             http_client=http,
         )
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
+        self._turn = 0
         self._closed = False
 
-    def begin(self) -> None:
-        """Take the lane for a new request."""
-        self._closed = False
+    def begin(self) -> Callable[[], None]:
+        """Take the lane for a new request and return the function that ends this request, and no later one."""
+        with self._lock:
+            self._turn += 1
+            self._closed = False
+            return partial(self._close, self._turn)
+
+    def end(self) -> None:
+        """The request is over; closing it now means nothing."""
+        with self._lock:
+            self._turn += 1
 
     @property
     def is_closed(self) -> bool:
         """True when the present request was closed by its caller."""
         return self._closed
 
-    def close(self) -> None:
-        """End the present request. Any thread, returns at once."""
+    def _close(self, turn: int) -> None:
         with self._lock:
-            self._closed = True
-            self._shut_down()
+            if turn == self._turn:
+                self._closed = True
+                self._shut_down()
 
     def _watch(self, request: Any) -> None:
         request.extensions["trace"] = self._trace
@@ -123,12 +134,21 @@ class _Lane:
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
+def _unsent_headers(key: _LaneKey) -> dict[str, Any]:
+    """Keep the account ids that the SDK finds in the environment from everybody but OpenAI."""
+    if key.sdk != "openai" or urlsplit(key.base_url).hostname == "api.openai.com":
+        return {}
+    omit = import_module("openai._types").Omit()
+    return {"OpenAI-Organization": omit, "OpenAI-Project": omit}
+
+
 class Reply:
     """An answer that has begun: status 200 and headers are there, the body may still be growing."""
 
-    def __init__(self, response: Any, lane: _Lane) -> None:
+    def __init__(self, response: Any, lane: _Lane, close: Callable[[], None]) -> None:
         self._response = response
         self._lane = lane
+        self._close = close
         self._timer: threading.Timer | None = None
         self._is_over = False
         self.end_error: Exception | None = None
@@ -166,7 +186,7 @@ class Reply:
 
     def _give_up(self) -> None:
         self._is_over = True
-        self._lane.close()
+        self._close()
 
 
 class Transport:
@@ -200,13 +220,13 @@ class Transport:
         """
         lane = self._take(sdk, endpoint)
         reply: Reply | None = None
-        lane.begin()
+        close = lane.begin()
         try:
-            control.on_open(lane.close)
+            control.on_open(close)
             if wire_log.isEnabledFor(logging.DEBUG):
                 wire_log.debug("> %s%s %s", endpoint.base_url, path, redact(repr(body), [endpoint.api_key]))
             response = lane.client.post(path, cast_to=lane.response_class, body=body, stream=True)
-            reply = Reply(response, lane)
+            reply = Reply(response, lane, close)
             with closing(response):
                 yield reply
         except lane.foreign_errors as error:
@@ -214,6 +234,7 @@ class Transport:
         finally:
             if reply is not None:
                 reply.cancel_timer()
+            lane.end()
             self._give_back(lane)
 
     def warm_up(self, sdk: str, endpoint: Endpoint) -> None:
@@ -222,7 +243,10 @@ class Transport:
         Raises:
             HermesError: The client cannot be made (proxy settings).
         """
-        self._give_back(self._take(sdk, endpoint))
+        lane = self._take(sdk, endpoint)
+        # Looking up what machine this is takes the SDK 10 ms, once.
+        lane.client.platform_headers()
+        self._give_back(lane)
 
     def close(self) -> None:
         """Close the idle connections."""

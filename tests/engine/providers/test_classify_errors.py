@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import ssl
 import time
 from dataclasses import replace
 from email.utils import formatdate
@@ -11,11 +13,12 @@ import pytest
 from support.streams import LOCAL
 
 from hermes_tui.engine.providers.base import Endpoint
-from hermes_tui.engine.providers.classify import from_answer, retry_after
+from hermes_tui.engine.providers.classify import classify, from_answer, retry_after
 from hermes_tui.engine.types.errors import (
     AuthError,
     BadRequest,
     BillingError,
+    ConnectionFailed,
     ContextOverflow,
     ModelNotFound,
     Overloaded,
@@ -23,6 +26,7 @@ from hermes_tui.engine.types.errors import (
     ProviderTimeout,
     RateLimited,
     Refused,
+    StreamBroken,
 )
 
 OPENAI = Endpoint(
@@ -154,3 +158,53 @@ def test_a_date_in_the_future_is_a_time_to_wait() -> None:
 def test_google_says_it_in_the_body() -> None:
     body = error("m", status="RESOURCE_EXHAUSTED", details=[{"@type": "x"}, {"retryDelay": "21s"}])
     assert from_answer(429, {}, body, OPENAI).retry_after_s == 21.0
+
+
+class APIConnectionError(Exception):
+    """Named as the SDKs name theirs."""
+
+
+class APITimeoutError(APIConnectionError):
+    """Named as the SDKs name theirs."""
+
+
+def caused(kind: type[Exception], cause: Exception) -> Exception:
+    failure = kind("Connection error.")
+    failure.__cause__ = cause
+    return failure
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind", "words"),
+    [
+        (caused(APIConnectionError, ConnectionRefusedError(111, "x")), ConnectionFailed, ["nothing listens there"]),
+        (caused(APIConnectionError, socket.gaierror(-2, "x")), ConnectionFailed, ["cannot be resolved", "offline"]),
+        (caused(APIConnectionError, OSError(101, "x")), ConnectionFailed, ["this machine is offline"]),
+        (
+            caused(APIConnectionError, ssl.SSLError("[SSL: CERTIFICATE_VERIFY_FAILED] self-signed")),
+            ConnectionFailed,
+            ["certificate is not trusted", "SSL_CERT_FILE"],
+        ),
+        (caused(APIConnectionError, RuntimeError("odd thing")), ConnectionFailed, ["odd thing"]),
+        (APITimeoutError("timed out"), ProviderTimeout, ["api.openai.com", "in time"]),
+        (ConnectionResetError(104, "x"), StreamBroken, ["broke: it closed the connection"]),
+    ],
+)
+def test_what_cannot_be_reached_is_explained(failure: Exception, kind: type[ProviderError], words: list[str]) -> None:
+    found = classify(failure, OPENAI, {})
+    assert type(found) is kind
+    for word in words:
+        assert word in str(found)
+
+
+def test_a_proxy_between_is_named() -> None:
+    failure = caused(APIConnectionError, ConnectionRefusedError(111, "x"))
+    env = {"HTTPS_PROXY": "http://user:secret@proxy.example:8080"}
+    assert "http://proxy.example:8080 (HTTPS_PROXY)" in str(classify(failure, OPENAI, env))
+    assert "secret" not in str(classify(failure, OPENAI, env))
+    assert "proxy" not in str(classify(failure, OPENAI, {**env, "NO_PROXY": "api.openai.com"}))
+
+
+def test_our_own_errors_pass_unchanged() -> None:
+    own = StreamBroken("x")
+    assert classify(own, OPENAI, {}) is own

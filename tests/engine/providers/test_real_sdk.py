@@ -144,6 +144,37 @@ def test_closing_after_the_end_harms_nothing(clients: ProviderClients) -> None:
         assert answer(clients, at(server)).text == "b"
 
 
+def test_a_late_close_does_not_end_the_request_that_reuses_the_connection(clients: ProviderClients) -> None:
+    control = Control()
+    with ModelServer([Turn(text="a"), Turn(text="b c d", rate=200)]) as server:
+        fold(ask(clients, at(server), control))
+        later = ask(clients, at(server))
+        first = next(later)
+        control.close()
+        assert first.text + fold(later).text == "b c d"
+        assert server.requests[1].connection == server.requests[0].connection
+
+
+def test_account_ids_from_the_environment_go_to_their_provider_only(
+    clients: ProviderClients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")  # the SDK reads the process environment
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
+    with ModelServer() as server:
+        answer(clients, at(server))
+        assert "org-1" not in str(server.requests[0].headers)
+        assert "proj-1" not in str(server.requests[0].headers)
+
+
+def test_the_wire_can_be_logged_without_the_key(clients: ProviderClients, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG", "hermes_tui.wire")
+    with ModelServer([Turn(text="it says sk-SECRET")]) as server:
+        answer(clients, at(server, api_key="sk-SECRET"))
+    assert "'content': 'hi'" in caplog.text
+    assert "says" in caplog.text
+    assert "SECRET" not in caplog.text
+
+
 def test_dropping_the_iterator_closes_the_connection(clients: ProviderClients) -> None:
     with ModelServer([Turn(text="one two three", fault="stall", after=1)]) as server:
         deltas = ask(clients, at(server))

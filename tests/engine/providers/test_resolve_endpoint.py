@@ -123,7 +123,7 @@ def test_the_users_providers_come_first_and_change_shipped_ones() -> None:
     settings = Settings(
         providers={
             "mine": ProviderSettings(base_url="http://x"),
-            "openai": ProviderSettings(api_key_env="WORK_KEY", models={"special": ModelFacts()}),
+            "openai": ProviderSettings(api_key_env="WORK_KEY", models={"special": ModelFacts()}, quirks=("short_ids",)),
         }
     )
     assert provider_names(settings)[:2] == ["mine", "anthropic"]
@@ -131,6 +131,7 @@ def test_the_users_providers_come_first_and_change_shipped_ones() -> None:
     assert openai.key_envs == ("WORK_KEY", "OPENAI_API_KEY")
     assert openai.models[0] == "special"
     assert openai.base_url == "https://api.openai.com/v1"
+    assert openai.quirks == {"max_completion_tokens", "short_ids"}
 
 
 @pytest.mark.parametrize(
