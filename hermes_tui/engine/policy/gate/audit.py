@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .parse import Budget, Source
 
 _BLANK = re.compile(r"(?:[ \t\n]|\\\n)*\Z")
+_CONTINUED = re.compile(r"[^ \t\n;&|<>()](?:\\\n)+[^ \t\n;&|<>()]")
 _LINE_END = re.compile(r"(?<!\\)\n")
 _ANSI = re.compile(r"\$'(?:[^'\\]|\\.)*'\Z", re.S)
 _CODE = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$[({])")
@@ -89,6 +90,8 @@ def _check_leaf(source: Source, node: Node, at: int) -> int:
     start, end = source.start(node), source.end(node)
     if start > at and not _BLANK.fullmatch(source.text, at, start) and not _is_string_gap(source, node, at, start):
         raise UnreadableError("text that the parser skipped")
+    if start > at > 0 and _CONTINUED.fullmatch(source.text, at - 1, start + 1):
+        raise UnreadableError("a word continued on the next line")
     leaf = source.text[start:end]
     kind = node.type
     if kind == "raw_string":

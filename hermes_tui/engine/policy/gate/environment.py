@@ -7,7 +7,7 @@ import os
 import re
 from functools import lru_cache
 
-from .facts import Issue, Level, Word, is_dynamic, shown
+from .facts import UNKNOWN, Issue, Level, Word, is_dynamic, shown
 
 _HARMLESS = [
     "LANG",
@@ -108,6 +108,6 @@ def _judge_path(value: Word, workspace: str) -> Issue:
     for folder in value.text.split(":"):
         fixed = os.path.isabs(folder) and not is_dynamic(folder)  # noqa: PTH117
         inside = bool(workspace) and (folder + "/").startswith(workspace.rstrip("/") + "/")
-        if folder != "\x00" and (not fixed or inside or folder.startswith(("/tmp", "/var/tmp", "/dev"))):
+        if folder != UNKNOWN and (not fixed or inside or folder.startswith(("/tmp", "/var/tmp", "/dev"))):
             return Issue(Level.DANGER, f"changes where programs are looked for: {shown(folder) or 'here'}", "env")
     return Issue(Level.UNKNOWN, "changes where programs are looked for", "env")

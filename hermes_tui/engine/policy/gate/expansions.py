@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from .facts import SOME, UNKNOWN, Issue, Level
-from .scope import NUMBER, Scope, Value
+from .facts import NUMBER, SOME, UNKNOWN, Issue, Level
+from .scope import Scope, Value, is_number
 from .words import Span
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ _PROMPT = re.compile(r"\$\{.*@[PEA]\}\Z", re.S)
 _OFFSET = re.compile(r"\$\{[\w@*]+(?:\[[^\]]*\])?:(?![-=?+])([^}]*)\}\Z")
 _SUBSCRIPT = re.compile(r"\$\{[#!]?\w+\[(?![@*]\]|-?\d+\])([^\]]*)\]")
 _SETS = re.compile(r"\$\{(\w+):?=")
-_NUMERIC = re.compile(r"[-+]?\d+\Z")
 _EVALUATES = "arithmetic evaluates the value of a variable"
 
 
@@ -123,7 +122,7 @@ def judge_arithmetic(node: Node, source: Source, scope: Scope) -> list[Issue]:
         if leaf.type in ("variable_name", "word") or (leaf.is_named and re.fullmatch(r"[A-Za-z_]\w*", text)):
             worst = max(worst, _name_level(text, scope))
         elif leaf.is_named and leaf.type not in ("number", "special_variable_name", "comment"):
-            worst = max(worst, Level.SAFE if _NUMERIC.match(text) else Level.UNKNOWN)
+            worst = max(worst, Level.SAFE if is_number(text) else Level.UNKNOWN)
     if any(operator in source.slice(node) for operator in ("++", "--", "=")):
         for leaf in _arithmetic_leaves(node):
             if leaf.type in ("variable_name", "word"):
@@ -145,5 +144,5 @@ def _name_level(name: str, scope: Scope) -> Level:
     values = scope.variables.get(name)
     if values is None:
         return Level.UNKNOWN
-    numeric = all(_NUMERIC.match(value.text) for value in values)
+    numeric = all(is_number(value.text) for value in values)
     return Level.SAFE if numeric else Level.DANGER

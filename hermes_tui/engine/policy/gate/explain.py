@@ -14,10 +14,9 @@ from typing import Any, cast
 from ...config.settings import ApprovalSettings
 from ...types.errors import ConfigError
 from ...types.requests import ApprovalMode
-from .gate import ShellGate
+from .gate import MODES, ShellGate
 from .verdict import Verdict
 
-MODES = ("ask", "strict", "smart", "off")
 _MARKS = {"safe": "\u2713", "writes": "\u270e", "unknown": "?", "danger": "!", "never": "\u2717"}
 
 
@@ -105,8 +104,12 @@ def load_approvals(path: Path) -> ApprovalSettings:
     mode = section.get("mode", "ask")
     if mode not in MODES:
         raise ConfigError(f"{path}: approvals.mode is {mode!r}", hint=f"Use one of {', '.join(MODES)}")
-    lists = {key: tuple(map(str, section.get(key, ()))) for key in ("allow", "deny", "deny_paths")}
-    return ApprovalSettings(mode=cast("ApprovalMode", mode), **lists)
+    return ApprovalSettings(
+        mode=cast("ApprovalMode", mode),
+        allow=tuple(section.get("allow", ())),
+        deny=tuple(section.get("deny", ())),
+        deny_paths=tuple(section.get("deny_paths", ())),
+    )
 
 
 def main(argv: Sequence[str], settings: ApprovalSettings | None = None) -> int:

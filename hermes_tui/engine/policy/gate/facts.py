@@ -18,15 +18,18 @@ UNKNOWN = "\x00"
 SOME = "\x01"
 """The same, never empty."""
 
+NUMBER = "\x02"
+"""The same, digits: neither an option nor a path, never split."""
+
 
 def is_dynamic(text: str) -> bool:
     """Tell whether a part of ``text`` is known only at run time."""
-    return UNKNOWN in text or SOME in text
+    return UNKNOWN in text or SOME in text or NUMBER in text
 
 
 def shown(text: str) -> str:
     """Return a decoded word for people: run-time parts as an ellipsis."""
-    return text.replace(UNKNOWN, "\u2026").replace(SOME, "\u2026")
+    return text.replace(UNKNOWN, "\u2026").replace(SOME, "\u2026").replace(NUMBER, "\u2026")
 
 
 class Level(IntEnum):
@@ -61,7 +64,7 @@ class Word:
     """One decoded word of a command."""
 
     text: str
-    """After quote removal; :data:`UNKNOWN` and :data:`SOME` for run-time parts."""
+    """After quote removal; :data:`UNKNOWN`, :data:`SOME` and :data:`NUMBER` for run-time parts."""
     start: int = 0
     end: int = 0
     pattern: str = ""

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, cast, get_args, cast
+from typing import Literal, Protocol, TypeAlias, cast
 
 from ...config.settings import ApprovalSettings
-from ...types.errors import ConfigError
 from ...types.errors import ConfigError
 from ...types.requests import ApprovalMode, TouchedPath
 from .facts import Issue, Level, Word
@@ -74,6 +73,7 @@ class ShellGate:
         self._hits: Counter[str] = Counter()
         self._guards: dict[str, PathGuard] = {}
         self._rule_sets: dict[str, RuleSet] = {}
+        self._places: dict[str, str] = {}
 
     @property
     def mode(self) -> ApprovalMode:
@@ -105,7 +105,7 @@ class ShellGate:
         Returns:
             The verdict. Takes about a millisecond, never more than some 50; more when ``git`` is asked for ``touched``.
         """
-        folder = workspace or find_workspace(cwd)
+        folder = self._places[cwd] = workspace or find_workspace(cwd)
         verdict = CommandJudge(self._guard(folder), self._rules_in(folder), self._mode).judge(command, cwd)
         self._hits.update(part.rule for part in verdict.parts if part.rule)
         return verdict
@@ -163,10 +163,10 @@ class ShellGate:
 
         Args:
             rules: From ``Verdict.always_rules``.
-            scope: ``project`` holds in the work tree around ``cwd`` only.
+            scope: ``project`` holds only in the workspace in which commands at ``cwd`` were judged.
             cwd: Folder in which the answer was given.
         """
-        place = find_workspace(cwd) if scope == "project" and cwd else ""
+        place = (self._places.get(cwd) or find_workspace(cwd)) if scope == "project" else ""
         fresh = [rule for rule in rules if (rule, scope, place) not in self._remembered]
         self._remembered += [(rule, scope, place) for rule in fresh]
         self._rule_sets.clear()

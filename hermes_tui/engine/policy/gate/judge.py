@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from ...types.requests import ApprovalMode, CommandPart, VerdictName
 from ..allowlist import Rule, find_allow, find_deny, parse_rules, propose_rule
 from .facts import Inner, Issue, Level, SimpleCommand, Word, is_dynamic, shown
-from .parse import Budget
+from .parse import Budget, load_parser
 from .paths import PathGuard
-from .programs import find_row
+from .programs import find_row, table
 from .rules import Finding, judge_simple
 from .scope import Scope
 from .screen import is_padded
@@ -79,18 +79,25 @@ class CommandJudge:
         Returns:
             The verdict, without ``touched`` when nothing is asked.
         """
+        state, verdict = self._read_and_judge(text, cwd)
+        if verdict.verdict != "ask":
+            return verdict
+        rules = () if is_padded(text) else self._propose(state, text, cwd)
+        touched = collect_touched([judged.finding for judged in state.judged], self._guard)
+        return replace(verdict, always=bool(rules), always_rules=rules, touched=touched)
+
+    def _read_and_judge(self, text: str, cwd: str) -> tuple[_State, Verdict]:
+        load_parser()
+        table()  # the first use of both costs more than the budget of one verdict
         state = _State()
         try:
             script = read_script(text, Scope(self._guard.home, (cwd,)), state.budget)
             self._script(script, state, 0, None)
         except UnreadableError as error:
             state.loose.append((Issue(Level.DANGER, f"{UNREADABLE}: {error}"), 0, len(text)))
-        verdict = self._combine(state)
-        if verdict.verdict != "ask":
-            return verdict
-        rules = () if is_padded(text) else self._propose(state, text, cwd)
-        touched = collect_touched([judged.finding for judged in state.judged], self._guard)
-        return replace(verdict, always=bool(rules), always_rules=rules, touched=touched)
+        except RecursionError:
+            state.loose.append((Issue(Level.DANGER, f"{UNREADABLE}: very deep nesting"), 0, len(text)))
+        return state, self._combine(state)
 
     # -- collecting --------------------------------------------------------------------------------------------------
 
@@ -209,7 +216,7 @@ class CommandJudge:
             return ()
         unique = tuple(dict.fromkeys(proposals))
         more = RuleSet(self._rules.allow + parse_rules(unique), self._rules.deny)
-        proof = CommandJudge(self._guard, more, self._mode).judge(text, cwd)
+        _, proof = CommandJudge(self._guard, more, self._mode)._read_and_judge(text, cwd)
         return unique if proof.verdict == "allow" else ()
 
 

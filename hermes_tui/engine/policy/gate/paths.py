@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from .facts import Issue, Level, Word, is_dynamic, shown
+from .facts import NUMBER, SOME, UNKNOWN, Issue, Level, Word, is_dynamic, shown
 
 PathKind: TypeAlias = Literal["list", "read", "write", "truncate", "delete"]
 MAX_GLOB = 256
@@ -242,7 +242,7 @@ class PathGuard:
         self._protected = PathPatterns([*_PROTECTED, *protected], home)
         self._secret = PathPatterns(_SECRET, home)
         temp = os.path.realpath(tempfile.gettempdir())
-        temps = [] if _is_inside(self.workspace, temp) else [temp, os.path.realpath("/tmp")]
+        temps = [] if is_inside(self.workspace, temp) else [temp, os.path.realpath("/tmp")]
         self._temps = tuple(temps)
 
     def facts(self, word: Word, cwds: Sequence[str]) -> list[PathFact] | None:
@@ -281,7 +281,7 @@ class PathGuard:
 
     def _judge_dynamic(self, word: Word, kind: PathKind) -> list[Issue]:
         issues = [Issue(Level.UNKNOWN, f"the path is known only at run time: {shown(word.text)}", "path")]
-        text = word.text.replace("\x00", "?").replace("\x01", "?")
+        text = re.sub(f"[{UNKNOWN}{SOME}{NUMBER}]", "?", word.text)
         spelled = os.path.normpath(os.path.join("/?", text))  # noqa: PTH118
         fact = PathFact(shown(word.text), spelled, spelled)
         known = self._judge_names(fact, kind)
@@ -294,7 +294,7 @@ class PathGuard:
         if fact.real in _DEVICES_SAFE or fact.spelled in _DEVICES_SAFE:
             return [issue for issue in issues if issue.deny]
         protected = any(issue.reason.startswith(_PROTECTS) for issue in issues)
-        outside = not _is_inside(fact.real, self.workspace) and (changes or not _DEVICE_READ.match(fact.spelled))
+        outside = not is_inside(fact.real, self.workspace) and (changes or not _DEVICE_READ.match(fact.spelled))
         if outside and not protected:
             issues.append(self._judge_outside(fact, changes=changes))
         if changes:
@@ -324,7 +324,7 @@ class PathGuard:
     def _judge_outside(self, fact: PathFact, *, changes: bool) -> Issue:
         if not changes:
             return Issue(Level.UNKNOWN, f"reads outside the workspace: {fact.written}", "path")
-        if any(_is_inside(fact.real, temp) and fact.real != temp for temp in self._temps):
+        if any(is_inside(fact.real, temp) and fact.real != temp for temp in self._temps):
             return Issue(Level.WRITES, f"writes a temporary file: {fact.written}", "path")
         return Issue(Level.DANGER, f"changes a file outside the workspace: {fact.written}", "path")
 
@@ -343,12 +343,13 @@ class PathGuard:
         for cwd in cwds or ("/?",):
             fact = self._fact(text, cwd, text)
             for path in {fact.spelled, fact.real}:
-                if path in _ROOTS or path == self.home or _is_inside(self.home, path):
+                if path in _ROOTS or path == self.home or is_inside(self.home, path):
                     return True
         return False
 
 
-def _is_inside(path: str, folder: str) -> bool:
+def is_inside(path: str, folder: str) -> bool:
+    """Tell whether an absolute path is a folder or lies in it."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -125,6 +127,8 @@ def _judge_program(finding: Finding, guard: PathGuard) -> None:
         finding.program = shown(command.words[0].text)
         finding.issues.append(Issue(Level.DANGER, f"{_UNREADABLE}: {unreadable}", "text"))
         return
+    if any(_reads_as_option(word, command.cwds) for word in command.words[1:]):
+        finding.issues.append(Issue(Level.DANGER, "a file name here reads as an option", "path"))
     row, finding.program, args, finding.lead = sort_words(command.words)
     finding.args = args
     if finding.program in command.functions:
@@ -182,6 +186,21 @@ def _judge_name(word: Word) -> str:
     if word.text in _RESERVED:
         return "a reserved word stands where a program is expected"
     return ""
+
+
+def _reads_as_option(word: Word, cwds: Sequence[str]) -> bool:
+    """Tell whether a glob matches a file whose name starts with a dash."""
+    if word.pattern[:1] not in ("*", "?", "[") or "/" in word.pattern:
+        return False
+    pattern = re.compile(fnmatch.translate(word.pattern))
+    for cwd in cwds:
+        try:
+            with os.scandir(cwd) as entries:
+                if any(entry.name.startswith("-") and pattern.match(entry.name) for entry in entries):
+                    return True
+        except OSError:
+            continue
+    return False
 
 
 def _unknown_option(text: str) -> Issue:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from itertools import islice, product
 
-from .facts import SOME, UNKNOWN, is_dynamic
+from .facts import NUMBER, SOME, UNKNOWN, is_dynamic
 
 MAX_CWDS = 4
 MAX_VARIANTS = 32
-NUMBER = "0"
-"""Stands for a number that the shell fills in: no path, no option."""
+_NUMBERS = re.compile(rf"[-+]?[\d{NUMBER}]+\Z")
 _NUMERIC = frozenset("?#$!")
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a value is digits, known or not."""
+    return _NUMBERS.match(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,8 @@ class Scope:
 
     def assign(self, name: str, values: tuple[Value, ...] | None) -> None:
         """Set a variable; None forgets it."""
-        if values is None or name in self.tainted or any(is_dynamic(value.text) for value in values):
+        known = values is not None and all(not is_dynamic(v.text) or is_number(v.text) for v in values)
+        if values is None or not known or name in self.tainted:
             self.variables.pop(name, None)
         else:
             self.variables[name] = values

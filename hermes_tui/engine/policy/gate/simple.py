@@ -60,6 +60,8 @@ class Pieces:
     redirects: list[Node] = field(default_factory=list)
     keyword: str = ""
     """Type of the command node."""
+    sources: list[Node] = field(default_factory=list)
+    """Nodes whose expansions belong to it."""
     meta: str = ""
     """Operators that are words here (inside ``[[ ]]``)."""
 
@@ -84,7 +86,7 @@ def sort_pieces(node: Node, source: Source, redirects: list[Node], whole: Node) 
         redirects: Redirects that stand around it.
         whole: The statement with its redirects.
     """
-    pieces = Pieces(whole, keyword=node.type, redirects=list(redirects))
+    pieces = Pieces(whole, keyword=node.type, redirects=list(redirects), sources=[node, *redirects])
     at = source.start(node)
     for child in node.children:
         prefix = child.type == "variable_assignment" and (node.type == "command" or _is_array(child))

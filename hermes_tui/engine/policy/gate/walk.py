@@ -193,26 +193,46 @@ class _Walker:
         if self._moves:
             inner.cwds = ()
         self.walk(body, inner, context)
-        self._redirects_only(node, inner, context)
+        self._redirects_only(node, [part for part in node.children if part.type.endswith("_redirect")], inner, context)
 
     def redirected(self, node: Node, scope: Scope, context: Context) -> None:
         """A statement with redirects around it."""
         body = node.child_by_field_name("body")
         redirects = [child for child in node.children if child.type.endswith("_redirect")]
         if body is None:
-            self._simple(sort_pieces_of_redirects(node, redirects, self), scope, context)
-        elif body.type in _SIMPLE:
-            self._simple(self._sort(body, scope, context, redirects, node), scope, context)
+            self._simple(self._redirect_pieces(node, redirects), scope, context)
         else:
-            inner = context
-            for redirect in redirects:
-                if self.source.slice(redirect).lstrip("0123456789").startswith("<"):
-                    inner = replace(context, stdin="file", stdin_text=None)
-            self._redirects_only(node, scope, context)
-            self.walk(body, scope, inner)
+            self._with_redirects(body, redirects, node, scope, context)
         for redirect in redirects:
             if redirect.type == "heredoc_redirect":
                 self._line_behind(redirect, scope, context)
+
+    def _with_redirects(self, body: Node, redirects: list[Node], whole: Node, scope: Scope, context: Context) -> None:
+        """Give redirects to the statement that bash gives them to: of a pipe or a list, the last one."""
+        if body.type in _SIMPLE:
+            self._simple(self._sort(body, scope, context, redirects, whole), scope, context)
+        elif body.type == "redirected_statement":
+            inner = body.child_by_field_name("body")
+            own = [child for child in body.children if child.type.endswith("_redirect")]
+            if inner is None:
+                raise UnreadableError("redirects that are not understood")
+            self._with_redirects(inner, own + redirects, whole, scope, context)
+        elif body.type in ("pipeline", "list", "negated_command"):
+            *before, last = body.named_children
+            for i, part in enumerate(before):
+                self.walk(part, scope.copy(), context if i == 0 else replace(context, stdin="pipe", stdin_text=None))
+            piped = bool(before) and body.type == "pipeline"
+            context = replace(context, stdin="pipe", stdin_text=None) if piped else context
+            branch = scope.copy()
+            self._with_redirects(last, redirects, last, branch, context)
+            scope.merge(branch)
+        else:
+            inner_context = context
+            for redirect in redirects:
+                if self.source.slice(redirect).lstrip("0123456789").startswith("<"):
+                    inner_context = replace(context, stdin="file", stdin_text=None)
+            self._redirects_only(whole, redirects, scope, context)
+            self.walk(body, scope, inner_context)
 
     def _line_behind(self, node: Node, scope: Scope, context: Context) -> None:
         """``cat <<E | sh``: the grammar hangs the rest of the line below the heredoc."""
@@ -241,7 +261,7 @@ class _Walker:
     def assignment(self, node: Node, scope: Scope, context: Context) -> None:
         """``a=1 b=2``."""
         nodes = [node] if node.type == "variable_assignment" else node.named_children
-        self._simple(Pieces(node, assigns=list(nodes)), scope, context)
+        self._simple(Pieces(node, assigns=list(nodes), sources=[node]), scope, context)
 
     def test(self, node: Node, scope: Scope, context: Context) -> None:
         """``[ ... ]`` and ``[[ ... ]]`` are read as words."""
@@ -250,11 +270,11 @@ class _Walker:
             return
         span = (self.source.start(node), self.source.end(node))
         meta = _TEST_META if node.children[0].type == "[[" else ""
-        self._simple(Pieces(node, [span], meta=meta), scope, context)
+        self._simple(Pieces(node, [span], sources=[node], meta=meta), scope, context)
 
     def file_only(self, node: Node, scope: Scope, context: Context) -> None:
         """``$(< file)``."""
-        self._simple(Pieces(node, redirects=[node]), scope, context)
+        self._simple(Pieces(node, redirects=[node], sources=[node]), scope, context)
 
     def _sort(self, node: Node, scope: Scope, context: Context, redirects: list[Node], whole: Node) -> Pieces:
         for child in node.children:
@@ -263,8 +283,7 @@ class _Walker:
         return sort_pieces(node, self.source, redirects, whole)
 
     def _simple(self, pieces: Pieces, scope: Scope, context: Context, *, plain: bool = False) -> None:
-        spread = [pieces.node] if not plain and pieces.node not in pieces.redirects else []
-        spans = self._expansions(spread or pieces.redirects, scope, context)
+        spans = self._expansions(pieces.sources, scope, context)
         commands = build_commands(pieces, self.source, scope, context, spans)
         for _ in commands:
             self._budget.add_command()
@@ -272,12 +291,15 @@ class _Walker:
         if commands and not plain:
             follow(commands[-1], scope, pieces.keyword)
 
-    def _redirects_only(self, node: Node, scope: Scope, context: Context) -> None:
-        redirects = [child for child in node.children if child.type.endswith("_redirect")]
+    def _redirects_only(self, node: Node, redirects: list[Node], scope: Scope, context: Context) -> None:
         if redirects:
-            pieces = Pieces(node, redirects=redirects)
-            spread_heredocs(pieces, self.source)
-            self._simple(pieces, scope, context, plain=True)
+            self._simple(self._redirect_pieces(node, redirects), scope, context, plain=True)
+
+    def _redirect_pieces(self, node: Node, redirects: list[Node]) -> Pieces:
+        """Return the pieces of a statement that has redirects only: ``> file``."""
+        pieces = Pieces(node, redirects=list(redirects), sources=list(redirects))
+        spread_heredocs(pieces, self.source)
+        return pieces
 
     def _loop_words(self, node: Node, scope: Scope, context: Context) -> list[Word]:
         nodes = node.children_by_field_name("value")
@@ -354,13 +376,6 @@ class _Walker:
         if node.type == "command":
             return re.match(r"(?:cd|pushd|popd|builtin|command)\b", self.source.slice(node)) is not None
         return any(self._moves_in(child) for child in node.named_children)
-
-
-def sort_pieces_of_redirects(node: Node, redirects: list[Node], walker: _Walker) -> Pieces:
-    """Return the pieces of a statement that has redirects only: ``> file``."""
-    pieces = Pieces(node, redirects=list(redirects))
-    spread_heredocs(pieces, walker.source)
-    return pieces
 
 
 _SIMPLE = frozenset({"command", "declaration_command", "unset_command"})

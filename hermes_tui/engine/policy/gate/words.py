@@ -99,6 +99,8 @@ def split_words(text: str, start: int, end: int, spans: Mapping[int, Span], meta
             continue
         if not pieces:
             word_start = at
+            if char == "#":
+                raise UnreadableError("a comment that the parser read as a word")
         at = _scan_piece(text, at, end, spans, pieces)
     if pieces:
         words.append(RawWord(word_start, end, tuple(pieces)))
@@ -185,7 +187,7 @@ def _scan_ansi(text: str, at: int, end: int, pieces: list[tuple[str | Span, bool
 def _ansi_character(number: re.Match[str]) -> str:
     hexadecimal = number[1] or number[2] or number[3]
     code = int(hexadecimal, 16) if hexadecimal else int(number[4], 8) & 0xFF
-    if code <= 1 or code > 0x10FFFF or (number[2] is None and number[3] is None and code > 0x7F):
+    if code <= 2 or code > 0x10FFFF or (number[2] is None and number[3] is None and code > 0x7F):
         raise UnreadableError("a character code in a quoted word that is no text")
     return chr(code)
 

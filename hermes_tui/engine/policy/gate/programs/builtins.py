@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from ..environment import judge_assignment
-from ..facts import SOME, Call, Inner, Issue, Level, Outcome, Word
+from ..facts import NUMBER, SOME, Call, Inner, Issue, Level, Outcome, Word
 from .rows import danger, safe, unknown
 
 _NAME = re.compile(r"[A-Za-z_]\w*\Z")
-_INTEGER = re.compile(r"[-+]?\d+\Z")
+_INTEGER = re.compile(rf"[-+]?[\d{NUMBER}]+\Z")
 _COMPARES = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 _SET_HARMLESS = re.compile(r"[-+][euxvCfnhmbE]+\Z|[-+][eux]*o\Z|--\Z|-\Z")
 _SET_NAMES = frozenset(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..facts import Call, Inner, Issue, Level, Outcome, Word
+from ..facts import SOME, Call, Inner, Issue, Level, Outcome, Word
 
 _FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
 
@@ -63,7 +63,7 @@ def _find_command(words: list[Word], at: int) -> tuple[list[Word], int]:
     ):
         command.append(words[at])
         at += 1
-    return [Word("\x01", w.start, w.end) if w.text == "{}" else w for w in command], at + 1
+    return [Word(SOME, w.start, w.end) if w.text == "{}" else w for w in command], at + 1
 
 
 def _judge_find_delete(call: Call, starts: list[Word], filters: int) -> list[Issue]:

@@ -8,7 +8,6 @@ from ..environment import judge_assignment
 from ..facts import SOME, Call, Inner, Issue, Level, Outcome, Word
 from .rows import danger, safe, unknown
 
-_ASSIGN = re.compile(r"[A-Za-z_]\w*=")
 _PRIVILEGE = "runs with the rights of another user"
 
 
@@ -36,7 +35,7 @@ def check_env(call: Call) -> Outcome:
     """``env A=1 COMMAND``; ``-S TEXT`` splits a text."""
     issues: list[Issue] = []
     words = list(call.args.operands)
-    while words and (_ASSIGN.match(words[0].text) or words[0].text == "-"):
+    while words and ("=" in words[0].text or words[0].text == "-"):
         name, _, _ = words[0].text.partition("=")
         if name != "-":
             issues += judge_assignment(
@@ -54,7 +53,7 @@ def check_env(call: Call) -> Outcome:
 def check_sudo(call: Call) -> Outcome:
     """``sudo COMMAND``."""
     words = list(call.args.operands)
-    while words and _ASSIGN.match(words[0].text):
+    while words and "=" in words[0].text:
         words.pop(0)
     return Outcome([], _run(tuple(words)), operands=[])
 
