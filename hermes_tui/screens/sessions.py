@@ -46,6 +46,11 @@ _KEYS = (
     ("esc", "Clear the search, then leave"),
 )  # fmt: skip
 
+_PREVIEW_KEYS = {
+    "up": "scroll_preview(-1)", "down": "scroll_preview(1)", "pageup": "scroll_preview(-10)",
+    "pagedown": "scroll_preview(10)", "enter": "resume",
+}  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class SessionChoice:
@@ -188,7 +193,7 @@ class SessionsScreen(Modal[SessionChoice]):
     @on(Field.Submitted, "#search")
     def _submitted(self, event: Field.Submitted) -> None:
         event.stop()
-        self._resume()
+        self.action_resume()
 
     # The preview
 
@@ -230,6 +235,10 @@ class SessionsScreen(Modal[SessionChoice]):
     def action_preview(self) -> None:
         """Show or hide the preview; where there is no room for both it takes the place of the list."""
         self.query_one("#panes").toggle_class("-swapped")
+        self.call_after_refresh(self._focus_pane)
+
+    def _focus_pane(self) -> None:
+        self.set_focus(self.rows if self.rows.display else None)
 
     def action_scroll_preview(self, rows: int) -> None:
         """Scroll the preview."""
@@ -238,16 +247,18 @@ class SessionsScreen(Modal[SessionChoice]):
     # Keys
 
     def on_key(self, event: events.Key) -> None:
-        """Letters act on the list while it has the focus."""
+        """Letters act on the list unless a field has the focus; alone on the screen, the preview scrolls."""
+        if isinstance(self.focused, Field):
+            return
         action = self.LIST_KEYS.get(event.key)
-        if action and self.rows.has_focus:
+        if not self.rows.display:
+            action = _PREVIEW_KEYS.get(event.key, action)
+        elif event.key == "up" and self.rows.is_at_first():
+            action = "to_search"
+        if action:
             event.stop()
             event.prevent_default()
             self.call_next(self.run_action, action)
-        elif event.key == "up" and self.rows.has_focus and self.rows.is_at_first():
-            event.stop()
-            event.prevent_default()
-            self.action_to_search()
 
     def action_to_list(self, step: int) -> None:
         """Go from the field to the list, one row on."""
@@ -293,9 +304,10 @@ class SessionsScreen(Modal[SessionChoice]):
     @on(LineList.Chosen)
     def _chosen(self, event: LineList.Chosen) -> None:
         event.stop()
-        self._resume()
+        self.action_resume()
 
-    def _resume(self) -> None:
+    def action_resume(self) -> None:
+        """Resume the session under the cursor."""
         if item := self.rows.current:
             self.finish(SessionChoice("resume", item.row.id))
 

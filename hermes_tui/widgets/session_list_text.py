@@ -129,6 +129,8 @@ def facts_row(item: SessionItem, width: int, home: str, current_id: str = "") ->
 def _snippet_row(item: SessionItem, width: int) -> list[Span]:
     best = item.snippets[0]
     more = f"  {item.hit_count} hits" if item.hit_count > 1 else ""
+    if len(more) > width // 2:
+        more = ""
     return [*clip_around(best.text, best.marks, width - len(more)), (more, "muted")]
 
 
