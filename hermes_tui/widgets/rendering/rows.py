@@ -120,11 +120,10 @@ class Frame:
         head = [mark, blank(GUTTER - 1, ground)] if mark is not None else [blank(GUTTER, ground)]
         rest = self.width - GUTTER - cells_of(piece.segments)
         tail = [blank(rest, ground)] if rest > 0 else []
-        row = Row([*head, *piece.segments, *tail], self.width, GUTTER + piece.skip, piece.joint)
+        segments = [*head, *piece.segments, *tail]
         if rest < 0:
-            cut = row.crop(0, self.width)
-            row = Row(cut, self.width, row.skip, row.joint)
-        return row
+            segments = list(Strip(segments).crop(0, self.width))
+        return Row(segments, self.width, GUTTER + piece.skip, piece.joint)
 
     def blank(self, ground: str = "base") -> Row:
         """Return the empty row; always the same one, so that it is never drawn again."""

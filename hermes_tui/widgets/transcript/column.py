@@ -208,6 +208,14 @@ class Column:
                 break
         return [shown for part in reversed(parts) for shown in part]
 
+    def is_end(self, shown: Shown) -> bool:
+        """Say whether a shown row is the last of the column."""
+        _, entry, unit, number = shown
+        if self.heights.start(entry.position + 1) < self.total:
+            return False
+        units = self.body(entry).units
+        return unit == len(units) - 1 and number == len(self._unit_rows(entry, self.body(entry), unit)) - 1
+
     def _down(self, place: Place) -> Iterator[Drawn]:
         """Walk units downward from a place."""
         unit, offset = place.unit, place.row

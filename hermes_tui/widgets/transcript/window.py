@@ -88,9 +88,11 @@ class TranscriptWindow(ScrollView, can_focus=True):
 
     def _on_mount(self, event: events.Mount) -> None:
         super()._on_mount(event)
+        self._is_due = False
         self._loop = asyncio.get_running_loop()
         self.app.theme_changed_signal.subscribe(self, lambda _theme: self._follow_theme())
-        self._timer = self.set_interval(1 / LIVE_HZ, self._tick, pause=True)
+        period_s = 1 / LIVE_HZ if self._column.frame.animate else 1.0
+        self._timer = self.set_interval(period_s, self._tick, pause=True)
         self._follow_theme()
 
     def _follow_theme(self) -> None:
@@ -159,7 +161,7 @@ class TranscriptWindow(ScrollView, can_focus=True):
             self._window = column.window_from(self._pin, height)
             if len(self._window) < height:
                 self._window = column.window_to_end(height)
-                self.anchored = True
+            self.anchored = not self._window or column.is_end(self._window[-1])
         else:
             self._window = column.window_to_end(height)
         if self.anchored and self.new_lines:
@@ -285,13 +287,12 @@ class TranscriptWindow(ScrollView, can_focus=True):
         if self._pin is None or row == self._top:
             return
         self._flush_changes()
-        if row >= column.total - height:
-            self.anchored = True
-        else:
-            near = abs(row - self._top) <= 3 * height
+        near = abs(row - self._top) <= 3 * height
+        # Near steps count drawn rows: the end itself may still be a guess.
+        self.anchored = not near and row >= column.total - height
+        if not self.anchored:
             self._pin = column.move(self._pin, row - self._top) if near else column.place_at(row)
             self._top = column.row_of(self._pin) if self._pin is not None else 0
-            self.anchored = False
         self._update()
 
     @override

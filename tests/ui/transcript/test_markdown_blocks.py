@@ -55,7 +55,7 @@ PIECES = [
     "* * *\n",
     "+ plus\n",
     "#no heading\n",
-]
+]  # fmt: skip
 DOCUMENTS = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 
 
