@@ -126,7 +126,8 @@ class PasteParser(XTermParser):
             paste, rest, _ = self._held
             self._held = None
             yield from self._emit(paste)
-            yield from self._route(rest)
+            if rest:
+                yield from self._route(rest)
 
     def _emit(self, paste: str) -> Iterator[Message]:
         if self._inner_paste:

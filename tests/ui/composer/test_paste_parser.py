@@ -55,6 +55,12 @@ def test_an_end_marker_inside_the_text_does_not_turn_the_rest_into_keys(reads):
     assert Reader().read(*reads) == [f"paste: safe {long}\r/quit\r"]
 
 
+def test_after_a_long_paste_keys_are_read_as_before():
+    reader, long = Reader(), "x" * 600
+    assert reader.read(f"{START}{long}{END}") == [f"paste:{long}"]
+    assert reader.read("a") == ["a"]
+
+
 @given(st.text(st.characters(exclude_characters="\x1b\x00")), st.lists(st.integers(1, 30), min_size=1))
 def test_a_paste_cut_anywhere_into_reads_is_one_paste(text, sizes):
     stream, reads, at, turn = f"a{START}{text}{END}", [], 0, 0
