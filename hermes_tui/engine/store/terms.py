@@ -109,7 +109,7 @@ def _prefix(words: list[str], phrase: str) -> str:
 def from_typed(typed: str) -> Term | None:
     """Return the term for a bare word of a query; None when nothing is left of it."""
     bare = typed.rstrip("*")
-    if bare != typed and re.search(f"{WORD_CHAR}$", bare):
+    if bare != typed and re.search(rf"[^\W_]$|[{UNSPACED}]$", bare):
         return Term(_trimmed(bare), is_prefix=True)
     text = _trimmed(typed)
     return Term(text) if text else None
