@@ -88,7 +88,8 @@ def _check_body_leaf(source: Source, node: Node, at: int, *, quoted: bool) -> in
 
 def _check_leaf(source: Source, node: Node, at: int) -> int:
     start, end = source.start(node), source.end(node)
-    if start > at and not _BLANK.fullmatch(source.text, at, start) and not _is_string_gap(source, node, at, start):
+    blank = start <= at or _BLANK.fullmatch(source.text, at, start) or _is_string_gap(source, node, at, start)
+    if not blank and not _is_lost_dash(source, node, at, start):
         raise UnreadableError("text that the parser skipped")
     if start > at > 0 and _CONTINUED.fullmatch(source.text, at - 1, start + 1):
         raise UnreadableError("a word continued on the next line")
@@ -117,6 +118,11 @@ def _is_string_gap(source: Source, node: Node, at: int, start: int) -> bool:
     return parent is not None and parent.type == "string" and not source.text[at:start].strip(" \t\n\\")
 
 
+def _is_lost_dash(source: Source, node: Node, at: int, start: int) -> bool:
+    """The grammar drops the dash of ``python - <<E``; ``simple.py`` reads it again."""
+    return node.type == "<<" and re.fullmatch(r"[ \t]+-[ \t]*", source.text[at:start]) is not None
+
+
 def _check_one_line(source: Source, node: Node) -> None:
     children = node.children
     for before, after in pairwise(children):
@@ -138,6 +144,8 @@ def _check_heredoc(source: Source, node: Node) -> tuple[int, int, bool]:
     raw = source.slice(opener)
     delimiter = raw.strip("'\"").replace("\\", "")
     if not re.fullmatch(r"['\"]?[\w.!-]+['\"]?|\\\w+", raw):
+        raise UnreadableError("a heredoc with an unusual end word")
+    if source.text[source.end(opener) : source.end(opener) + 1] not in tuple(" \t\n;&|<>()"):
         raise UnreadableError("a heredoc with an unusual end word")
     strip = "<<-" in parts
     text = source.text

@@ -5,7 +5,7 @@ Plain data. Knows nothing of parsing, of the file system or of modes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -208,6 +208,8 @@ class Outcome:
     """Replaces the level of the row."""
     operands: Sequence[Word] | None = None
     """Replaces the operands that the path rules look at."""
+    waived: Collection[str] = ()
+    """Options whose danger does not hold here (canonical names)."""
 
 
 Check: TypeAlias = Callable[[Call], Outcome]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from .environment import judge_assignment
@@ -154,7 +154,7 @@ def _judge_program(finding: Finding, guard: PathGuard) -> None:
     if base > Level.SAFE:
         finding.issues.append(Issue(base, _row_reason(finding, used_row), "program"))
     finding.issues += issues
-    _judge_options(finding, row, guard)
+    _judge_options(finding, row, guard, outcome.waived)
     operands = args.operands if outcome.operands is None else outcome.operands
     if not used_row.raw or outcome.operands is not None:
         _judge_operands(finding, operands, guard, checked=outcome.operands is not None)
@@ -207,7 +207,7 @@ def _unknown_option(text: str) -> Issue:
     return Issue(Level.UNKNOWN, f"option {shown(text)} is not known to be harmless", "option", text)
 
 
-def _judge_options(finding: Finding, row: Row, guard: PathGuard) -> None:
+def _judge_options(finding: Finding, row: Row, guard: PathGuard, waived: Collection[str]) -> None:
     args = finding.args
     assert args is not None
     cwds = finding.command.cwds
@@ -219,11 +219,11 @@ def _judge_options(finding: Finding, row: Row, guard: PathGuard) -> None:
             finding.issues += guard.judge(value, kind, cwds)  # type: ignore[arg-type]
             if option.effect != "r":
                 finding.issues.append(Issue(Level.WRITES, f"option {option.name} writes a file", "option", option.name))
-        elif option.effect in ("d", "x", "n"):
+        elif option.effect in ("d", "x", "n") and option.name not in waived:
             finding.issues.append(
                 Issue(Level.DANGER, f"option {option.name} {reason or 'runs a program'}", "option", option.name)
             )
-        elif option.effect == "u":
+        elif option.effect == "u" or option.name in waived:
             finding.issues.append(_unknown_option(option.name))
         elif option.effect == "W":
             finding.issues.append(Issue(Level.WRITES, f"option {option.name} changes files", "option", option.name))

@@ -99,6 +99,8 @@ def sort_pieces(node: Node, source: Source, redirects: list[Node], whole: Node) 
             pieces.ranges.append((at, source.start(child)))
             at = source.end(child)
     pieces.ranges.append((at, source.end(node)))
+    if redirects and redirects[0].type == "heredoc_redirect" and source.start(redirects[0]) > source.end(node):
+        pieces.ranges.append((source.end(node), source.start(redirects[0])))  # the grammar drops the dash of `- <<E`
     spread_heredocs(pieces, source)
     return pieces
 

@@ -92,6 +92,7 @@ def program_name(word: str) -> str:
     folder, _, name = word.rpartition("/")
     if folder and os.path.normpath(folder) not in _FOLDERS:
         return word
+    name = re.sub(r"^(mkfs|fsck)\..+", r"\1", name)
     match = _VERSION.match(name)
     name = match[1] if match else name
     return _ALIASES.get(name, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..facts import Call, Issue, Level, Outcome
+from ..facts import Call, Issue, Level, Outcome, Word
 from .rows import danger, safe, unknown, writes
 
 DELETES = "deletes recursively"
@@ -38,6 +38,14 @@ def check_remove(call: Call) -> Outcome:
     args = call.args
     if args.has("-r") and any(call.guard.is_root(word, call.command.cwds) for word in args.operands):
         return Outcome([Issue(Level.NEVER, "deletes a root, a home or a system folder", "path")])
+    return Outcome()
+
+
+def check_copy(call: Call) -> Outcome:
+    """``cp /dev/null FILE`` empties the file."""
+    *sources, target = call.args.operands or [Word("")]
+    if any(word.text == "/dev/null" for word in sources):
+        return Outcome(call.guard.judge(target, "truncate", call.command.cwds))
     return Outcome()
 
 
@@ -251,6 +259,7 @@ ROWS = [
         "-r|-R|--recursive -s|--symbolic-link -S= -t|--target-directory=:w -T -u|--update? -v|--verbose -x -c "
         "--preserve? --no-preserve= --parents --sparse= --reflink? --backup? --strip-trailing-slashes "
         "--attributes-only",
+        check=check_copy,
     ),
     *writes(
         "mv",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from ..facts import SOME, Call, Inner, Issue, Level, Outcome, Word
 
+_REMOVERS = frozenset({"rm", "shred", "unlink", "trash"})
 _FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
 
 
 def check_find(call: Call) -> Outcome:
     """``find``: read the expression word by word; what it runs is judged, what it deletes or writes asks."""
+    from . import program_name
+
     words = list(call.command.words[1:])
     cwds = call.command.cwds
     starts, at = _find_starts(words)
@@ -38,6 +41,9 @@ def check_find(call: Call) -> Outcome:
             filters += text in ("-empty",)
         else:
             issues.append(Issue(Level.UNKNOWN, f"find {text!r} is not known to be harmless", "option", text))
+    removes = any(program_name(command.words[0].text) in _REMOVERS for command in inner if command.words)
+    if removes and not filters and any(call.guard.is_root(start, cwds) for start in starts):
+        issues.append(Issue(Level.NEVER, "deletes a root, a home or a system folder", "path"))
     if deletes:
         issues += _judge_find_delete(call, starts, filters)
     return Outcome(issues, inner, operands=starts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..facts import Call, Inner, Issue, Level, Outcome
 from .git_read import HISTORY, LOG, READERS, log_rows
 from .rows import danger, parent, safe, unknown, writes
@@ -12,6 +14,12 @@ _GLOBAL = (
     "--icase-pathspecs --no-optional-locks --html-path --man-path --info-path --super-prefix= --attr-source="
 )
 _LOSES = "throws away changes that are nowhere else"
+
+_PLAIN_KEYS = re.compile(
+    r"(?:user\.(?:name|email)|init\.defaultbranch|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote)|fetch\.prune|"
+    r"color\.\w+|advice\.\w+|core\.(?:autocrlf|eol|filemode|ignorecase|quotepath)|merge\.(?:ff|conflictstyle)|"
+    r"rebase\.(?:autostash|autosquash)|branch\.[\w./-]+\.(?:remote|merge|rebase))\Z"
+)
 
 
 def check_checkout(call: Call) -> Outcome:
@@ -39,6 +47,12 @@ def check_push(call: Call) -> Outcome:
     return Outcome(issues[:1])
 
 
+def check_clean(call: Call) -> Outcome:
+    """``clean -n`` only lists."""
+    dry = call.args.has("-n") and not call.args.has("-i")
+    return Outcome(base=Level.SAFE if dry else None)
+
+
 def check_config(call: Call) -> Outcome:
     """``git config --get`` and ``--list`` read; setting may name programs."""
     args = call.args
@@ -48,6 +62,9 @@ def check_config(call: Call) -> Outcome:
     alone = len(args.operands) == 1 and not args.has("--unset", "--unset-all", "--add", "-e", "--replace-all")
     if reads or alone:
         return Outcome(base=Level.SAFE)
+    key = args.operands[0].text.lower() if len(args.operands) == 2 else ""
+    if _PLAIN_KEYS.match(key) and not args.used:
+        return Outcome(base=Level.WRITES)
     return Outcome([Issue(Level.DANGER, "changes the configuration of git, which may name programs")])
 
 
@@ -189,6 +206,7 @@ _CHANGERS = [
         "deletes files that git does not know",
         "-*",
         "-d -f|--force -x -X -q|--quiet -i -e|--exclude= -n|--dry-run",
+        check=check_clean,
     ),
     *writes(
         "merge cherry-pick revert",

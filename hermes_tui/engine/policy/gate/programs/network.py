@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..facts import Call, Inner, Issue, Level, Outcome
-from .rows import danger, unknown
+from .rows import danger, parent, safe, unknown
 
 _SENDS = "sends data to another machine"
 _CURL = (
@@ -58,6 +58,13 @@ _SSH = (
     "-L= -l= -m= -O= -o= -P= -p= -Q= -R= -S= -W= -w="
 )
 
+_CURL_DATA = frozenset(
+    ["-d", "--data-raw", "--data-binary", "--data-urlencode", "--json", "-F", "--form-string", "-T", "-u"]
+)
+_LOOPBACK = re.compile(
+    r"(?:https?://)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)(?=[:/?]|\Z)(?!:\d*@)(?!:[^/]*@)"
+)
+
 
 def check_curl(call: Call) -> Outcome:
     """``curl``: a page to stdout is ordinary; files that are sent are read first."""
@@ -68,6 +75,9 @@ def check_curl(call: Call) -> Outcome:
             issues += call.guard.judge(type(value)(match[1], value.start, value.end), "read", cwds)
     for value in call.args.values("-T", "-K", "--netrc-file", "-E", "--key"):
         issues += call.guard.judge(value, "read", cwds)
+    hosts = [*call.args.operands, *call.args.values("--url")]
+    if hosts and all(_LOOPBACK.match(word.text) for word in hosts):
+        return Outcome(issues, operands=[], waived=_CURL_DATA)
     issues += _judge_hosts(call)
     return Outcome(issues, operands=[])
 
@@ -118,7 +128,26 @@ def check_copy(call: Call) -> Outcome:
     return Outcome(issues, operands=[])
 
 
+def check_digest(call: Call) -> Outcome:
+    """``openssl dgst``, ``rand``, ``x509``: harmless unless they sign, write or take a key."""
+    words = [word.text for word in call.args.operands]
+    if any(word in ("-out", "-sign", "-signkey", "-CAkey", "-key", "-hmac", "-writerand", "-engine") for word in words):
+        return Outcome([Issue(Level.DANGER, "handles keys or credentials")], operands=[])
+    names = [word for word in call.args.operands if not word.text.startswith("-")]
+    return Outcome(
+        [issue for word in names for issue in call.guard.judge(word, "read", call.command.cwds)], operands=[]
+    )
+
+
 ROWS = [
+    parent(
+        "openssl",
+        "",
+        safe("version list help ciphers errstr", "-*", "-a -v -d"),
+        safe("dgst sha256 md5 rand prime x509 verify asn1parse", "-*", raw=True, check=check_digest),
+        danger("*", "handles keys or credentials", raw=True),
+        remember=False,
+    ),
     *unknown("curl", "-*", _CURL, check=check_curl, remember=False, dangers=dict.fromkeys(_CURL_SENDS, _SENDS)),
     *unknown(
         "wget wget2",
@@ -156,7 +185,7 @@ ROWS = [
         check=check_copy,
     ),
     *danger(
-        "ssh-keygen ssh-add ssh-copy-id ssh-agent gpg gpg2 age openssl pass security keytool certutil step "
+        "ssh-keygen ssh-add ssh-copy-id ssh-agent gpg gpg2 age pass security keytool certutil step "
         "secret-tool op bw vault",
         "handles keys or credentials",
         raw=True,

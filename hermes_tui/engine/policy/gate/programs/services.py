@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from ..facts import Call, Issue, Level, Outcome
+import re
+
+from ..facts import NUMBER, Call, Issue, Level, Outcome
 from .rows import danger, never, parent, safe, unknown
 
 _STOPS = "stops or restarts the machine"
 
 
 def check_kill(call: Call) -> Outcome:
-    """``kill -l`` lists; ``kill -9 -1`` and pid 1 hit everything."""
+    """``kill -l`` lists; own jobs (``%1``, ``$!``) are ours to stop; ``kill -9 -1`` and pid 1 hit everything."""
     words = [word.text for word in call.command.words[1:]]
+    targets = [word for word in words if not re.match(r"-[A-Z0-9]", word)]
+    if targets and all(re.match(rf"%\d*\Z|{NUMBER}\Z", word) for word in targets):
+        return Outcome()
     if not words or words[0] in ("-l", "-L", "--list", "-0"):
         return Outcome(base=Level.SAFE)
     if any(word in ("-1", "1", "0") for word in words[1:]):
@@ -98,7 +103,7 @@ ROWS = [
     ),
     parent(
         "hermes-tui",
-        "",
+        "--yolo:d",
         safe("doctor models", "-*", "--json"),
         danger("config", "changes the agent's own configuration"),
         unknown("sessions gate run", remember=False),

@@ -1,10 +1,11 @@
+# ruff: noqa: E501, RUF005, PERF401 - one piece of shell a line reads best
 """Compare what the gate lists with what a real bash runs.
 
 Texts are glued from marker programs with every operator, quote, wrapper and substitution, then mutated. Bash runs them
 with the markers alone on ``PATH``; each marker writes down its name and arguments. A marker that ran, was not listed
 and whose text was not called unreadable is a miss.
 
-``python tests/engine/policy/gate/gate_fuzz.py --minutes 10`` runs long and prints the seed of every miss.
+``python tests/support/gate_fuzz.py --minutes 10`` runs long and prints the seed of every miss.
 """
 
 from __future__ import annotations
@@ -24,12 +25,38 @@ from hermes_tui.engine.config.settings import ApprovalSettings
 from hermes_tui.engine.policy.gate.gate import ShellGate
 
 MARKERS = ("mka", "mkb", "mkc", "mkd")
-WRAPPERS = ("env", "nice", "nohup", "timeout", "sh", "bash", "xargs", "find", "cat", "true", "stdbuf", "setsid", "sleep")
+WRAPPERS = (
+    "env",
+    "nice",
+    "nohup",
+    "timeout",
+    "sh",
+    "bash",
+    "xargs",
+    "find",
+    "cat",
+    "true",
+    "stdbuf",
+    "setsid",
+    "sleep",
+)
 _SCRIPT = """#!/bin/sh
 line="${0##*/}"; for a; do line="$line $a"; done
 printf '%s\\0' "$line" >> "$MARK_LOG"
 """
-_NOISE = list("'\"\\$(){};&|<>\n#`! \t=*?~[]@%-+,:.0a") + ["$(", "$((", "${", "<<E\n", "\nE\n", "\\\n", "$'", '$"', "<(", "((", "[["]
+_NOISE = list("'\"\\$(){};&|<>\n#`! \t=*?~[]@%-+,:.0a") + [
+    "$(",
+    "$((",
+    "${",
+    "<<E\n",
+    "\nE\n",
+    "\\\n",
+    "$'",
+    '$"',
+    "<(",
+    "((",
+    "[[",
+]
 
 
 @dataclass(frozen=True)
@@ -71,7 +98,12 @@ class Generator:
         parts = [self._statement(depth) for _ in range(self._random.randint(1, 3))]
         text = parts[0]
         for part in parts[1:]:
-            text += self._random.choice((";", " && ", " || ", " | ", " & ", "\n", " |& ", ";\n", "&&\\\n", " # c\n", " # \\\n")) + part
+            text += (
+                self._random.choice(
+                    (";", " && ", " || ", " | ", " & ", "\n", " |& ", ";\n", "&&\\\n", " # c\n", " # \\\n")
+                )
+                + part
+            )
         return text
 
     def _statement(self, depth: int) -> str:
@@ -148,7 +180,15 @@ class Generator:
                  '"$X"', "${#X}", "${X%%#*}", '"${X:-"y"}"', "'\n'", '"\n"', "é", "'日本'", "@", "%", ":", "!", "[a]", "a,b", "+"]  # fmt: skip
         if depth > 0 and self._random.random() < 0.4:
             inner = self._list(depth - 1)
-            return self._random.choice([f"$({inner}\n)", f'"$({inner}\n)"', f"`{self._simple(0)}`", f"<({inner}\n)", f"${{X:-`{self._simple(0)}`}}"])
+            return self._random.choice(
+                [
+                    f"$({inner}\n)",
+                    f'"$({inner}\n)"',
+                    f"`{self._simple(0)}`",
+                    f"<({inner}\n)",
+                    f"${{X:-`{self._simple(0)}`}}",
+                ]
+            )
         return self._random.choice(texts)
 
     def _quote(self, text: str) -> str:
@@ -183,7 +223,7 @@ class Arena:
         self._runs += 1
         log = self._base / f"log{self._runs}"
         environment = {"PATH": str(self._bin), "HOME": str(self._base), "MARK_LOG": str(log), "LC_ALL": "C.UTF-8"}
-        limits = "ulimit -f 200 -t 2 -u 4000 2>/dev/null; exec \"$0\" --noprofile --norc -c \"$1\""
+        limits = 'ulimit -f 200 -t 2 -u 4000 2>/dev/null; exec "$0" --noprofile --norc -c "$1"'
         process = subprocess.Popen(
             [self._bash, "--noprofile", "--norc", "-c", limits, self._bash, text], cwd=self._work, env=environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
@@ -228,7 +268,9 @@ def _fits(argv: tuple[str, ...], ran: str) -> bool:
         return False
     if len(argv) < 2:
         return len(words) < 2
-    return any(mark in argv[1] for mark in "\u2026*?[") or len(words) < 2 or " ".join(argv[1:]).split(" ")[0] == words[1]
+    return (
+        any(mark in argv[1] for mark in "\u2026*?[") or len(words) < 2 or " ".join(argv[1:]).split(" ")[0] == words[1]
+    )
 
 
 def main() -> int:
@@ -239,7 +281,7 @@ def main() -> int:
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else random.SystemRandom().randrange(10**9)
     deadline = time.monotonic() + options.minutes * 60
-    count = misses = readable = 0
+    count = misses = 0
     with tempfile.TemporaryDirectory() as folder:
         arena = Arena(Path(folder))
         while time.monotonic() < deadline:
