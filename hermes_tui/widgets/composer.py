@@ -12,17 +12,15 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from textual import events, on
-from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import Screen
 
 from .completion import CompletionPopup
 from .completion_source import Candidate, argument_hint
+from .composer_actions import ActionPrompt
 from .composer_commands import MARKS, CommandRow, SubmitKind, kind_of
 from .composer_completion import CompletionControl
-from .composer_interrupt import InterruptLadder
-from .composer_paste import ChipPrompt
 from .file_index import FileResult
 from .prompt_history import PromptHistory
 
@@ -35,7 +33,7 @@ class _FilesFound(Message):
         self.result = result
 
 
-class Composer(ChipPrompt):
+class Composer(ActionPrompt):
     """Where a person writes.
 
     Args:
@@ -61,40 +59,10 @@ class Composer(ChipPrompt):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("shift+enter,ctrl+j", "newline", "New line", id="newline", show=False),
         Binding("alt+enter", "steer_or_newline", "Steer the running turn", id="steer", show=False),
-        Binding("ctrl+g", "open_editor", "External editor", id="editor", show=False),
-        Binding("ctrl+s", "stash", "Stash the draft", id="stash", show=False),
         Binding("alt+r", "search_history", "Search earlier prompts", id="composer.search_history", show=False),
         Binding("ctrl+up", "history(-1)", "Earlier prompt", id="composer.older", show=False),
         Binding("ctrl+down", "history(1)", "Later prompt", id="composer.newer", show=False),
-        Binding("alt+x", "expand_chip", "Unfold a pasted block", id="composer.expand", show=False),
-        Binding("ctrl+c,super+c", "interrupt", "Copy, clear or quit", id="composer.interrupt", show=False),
-        Binding("ctrl+d", "delete_right_or_quit", "Delete, or quit when empty", id="composer.eof", show=False),
-        Binding("ctrl+x,super+x", "cut", "Cut", id="composer.cut", show=False),
-        Binding("ctrl+underscore,alt+z,super+z", "undo", "Undo", id="composer.undo", show=False),
-        Binding("ctrl+y,alt+shift+z", "redo", "Redo", id="composer.redo", show=False),
-        Binding("left", "cursor_left", show=False),
-        Binding("right", "cursor_right", show=False),
-        Binding("shift+left", "cursor_left(True)", show=False),
-        Binding("shift+right", "cursor_right(True)", show=False),
-        Binding("shift+up", "cursor_up(True)", show=False),
-        Binding("shift+down", "cursor_down(True)", show=False),
-        Binding("ctrl+left,alt+b", "cursor_word_left", show=False),
-        Binding("ctrl+right,alt+f", "cursor_word_right", show=False),
-        Binding("ctrl+shift+left", "cursor_word_left(True)", show=False),
-        Binding("ctrl+shift+right", "cursor_word_right(True)", show=False),
-        Binding("home,ctrl+a", "cursor_line_start", show=False),
-        Binding("end,ctrl+e", "cursor_line_end", show=False),
-        Binding("shift+home", "cursor_line_start(True)", show=False),
-        Binding("shift+end", "cursor_line_end(True)", show=False),
-        Binding("f7", "select_all", show=False),
-        Binding("backspace,ctrl+h", "delete_left", show=False),
-        Binding("delete", "delete_right", show=False),
-        Binding("ctrl+w,ctrl+backspace,alt+backspace", "delete_word_left", show=False),
-        Binding("alt+delete,alt+d", "delete_word_right", show=False),
-        Binding("ctrl+u,super+backspace", "delete_to_start_of_line", show=False),
-        Binding("ctrl+shift+k,alt+k", "delete_to_end_of_line", show=False),
     ]
 
     @dataclass
@@ -109,35 +77,11 @@ class Composer(ChipPrompt):
         attachments: tuple[str, ...]
         """Paths of images."""
 
-    @dataclass
-    class EditorRequested(Message):
-        """The draft is to be edited outside; hand the new text to ``set_value``."""
-
-        text: str
-
-    @dataclass
-    class CopyRequested(Message):
-        """Text is to go to the clipboard."""
-
-        text: str
-
-    @dataclass
-    class StashChanged(Message):
-        """A draft was put aside or brought back."""
-
-        count: int
-
     class Escape(Message):
         """Escape, and no list was open."""
 
     class HelpRequested(Message):
         """A question mark in an empty prompt."""
-
-    class QuitArmed(Message):
-        """ctrl+c with nothing to copy or clear: once more quits."""
-
-    class QuitRequested(Message):
-        """ctrl+c for the second time, or ctrl+d in an empty prompt."""
 
     def __init__(
         self, placeholder: str = "", *, root: Path | None = None, plain: bool = False, id: str | None = None
@@ -149,19 +93,15 @@ class Composer(ChipPrompt):
         self.set_class(plain, "-plain")
         self.busy = False
         """A turn runs: alt+enter steers."""
-        self._ladder = InterruptLadder()
-        self._stash: list[str] = []
         self._names: frozenset[str] = frozenset()
 
     # --- what others call
 
     def clear_draft(self) -> None:
         """Empty it, undo and chips included."""
-        self.load_text("")
-        self.shelf.clear()
+        super().clear_draft()
         self._completion.reset()
         self._history.rest()
-        self._tell_attachments()
 
     def set_commands(self, rows: Sequence[tuple[str, str, str, str]], aliases: Sequence[str] = ()) -> None:
         """Set the slash commands.
@@ -227,6 +167,9 @@ class Composer(ChipPrompt):
         self._completion.stop()
 
     # --- keys
+
+    def _cleared(self) -> None:
+        self._completion.reset()
 
     def _caret_moved(self) -> None:
         first = self.document.lines[0]
@@ -317,59 +260,9 @@ class Composer(ChipPrompt):
         """List the earlier prompts that hold what is typed."""
         self._completion.search_history()
 
-    def action_newline(self) -> None:
-        """Start a new line."""
-        self._replace_via_keyboard("\n", *self.selection)
-
     def action_steer_or_newline(self) -> None:
         """Steer while a turn runs, else start a new line."""
         if self.busy:
             self.submit("steer")
         else:
             self.action_newline()
-
-    def action_open_editor(self) -> None:
-        """Ask for the external editor."""
-        self.post_message(self.EditorRequested(self.value))
-
-    def action_stash(self) -> None:
-        """Put the draft aside, or bring the last one back if there is none."""
-        if not self.is_blank:
-            self._stash.append(self.text_for_draft)
-            self.clear_draft()
-        elif self._stash:
-            self.restore_draft(self._stash.pop())
-        else:
-            return
-        self.post_message(self.StashChanged(len(self._stash)))
-
-    def action_interrupt(self) -> None:
-        """Copy, clear, or quit on the second press."""
-        if self.screen.selections:
-            raise SkipAction  # text is marked elsewhere; the screen copies it
-        match self._ladder.press(has_selection=not self.selection.is_empty, has_text=not self.is_blank):
-            case "copy":
-                self.post_message(self.CopyRequested(self.shelf.expand(self.selected_text)))
-            case "clear":
-                self.replace_all("")
-                self._completion.reset()
-            case "arm":
-                self.post_message(self.QuitArmed())
-            case "quit":
-                self.post_message(self.QuitRequested())
-
-    def action_cut(self) -> None:
-        """Cut the selection, or the caret's line."""
-        if self.selection.is_empty:
-            self.action_select_line()
-        text = self.shelf.expand(self.selected_text)
-        if text:
-            self._delete_via_keyboard(*self.selection)
-            self.post_message(self.CopyRequested(text))
-
-    def action_delete_right_or_quit(self) -> None:
-        """Delete the character on the right; in an empty prompt ask to quit."""
-        if self.is_blank:
-            self.post_message(self.QuitRequested())
-        else:
-            self.action_delete_right()

@@ -53,6 +53,12 @@ class ChipPrompt(PromptText):
         self.move_cursor(self.document.end)
         self._tell_attachments()
 
+    def clear_draft(self) -> None:
+        """Empty it, undo and chips included."""
+        self.load_text("")
+        self.shelf.clear()
+        self._tell_attachments()
+
     def set_value(self, text: str) -> None:
         """Replace the text as one step that undo takes back; a long text becomes a chip."""
         text = paste.normalize(text)

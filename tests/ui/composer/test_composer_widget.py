@@ -5,6 +5,7 @@ from support.prompt_app import PromptApp, paste, rows_of, until, write
 from textual import events
 from textual.document._document import Selection
 
+from hermes_tui.theming import load_theme
 from hermes_tui.widgets.composer import Composer
 
 FAMILY = "👩‍👩‍👧‍👧"
@@ -441,6 +442,19 @@ async def test_the_mark_shows_the_mode():
         await pilot.pause()
         assert any("! !ls" in row for row in rows_of(app))
         assert app.composer.has_class("-shell")
+
+
+async def test_another_theme_is_seen_at_once():
+    app = PromptApp()
+    app.register_theme(load_theme("hermes-light"))
+    async with app.run_test() as pilot:
+        await write(pilot, "abc")
+        before = {str(segment.style) for segment in app.composer.render_line(0)}
+        app.theme = "hermes-light"
+        await pilot.pause()
+        after = {str(segment.style) for segment in app.composer.render_line(0)}
+        assert any(load_theme("hermes-light").variables["input-cursor-background"] in style for style in after)
+        assert not before & after
 
 
 async def test_nothing_wakes_up_while_the_prompt_rests():
