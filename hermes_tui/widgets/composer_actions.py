@@ -1,4 +1,4 @@
-"""What the keys of the composer do to its text: stash, cut, editor, copy-clear-quit. What they mean is told by messages."""
+"""What the keys of the composer do to its text: stash, cut, editor, and copy, clear or quit."""
 
 from __future__ import annotations
 
