@@ -21,7 +21,7 @@ from urllib.parse import quote
 from ..types.errors import StoreBusy, StoreError, StoreReadOnly
 from . import index
 from .migrations import MIGRATIONS, migrate, schema_version
-from .writer import Job, Writer, is_busy, is_damage, store_error
+from .writer import Job, Writer, is_busy, store_error
 
 T = TypeVar("T")
 
@@ -71,16 +71,17 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """Borrow a connection for reading; one transaction is open, so that several reads see one state."""
-        conn = self._borrow()
         try:
-            conn.execute("BEGIN")
-            yield conn
+            conn = self._borrow()
+            try:
+                conn.execute("BEGIN")
+                yield conn
+            finally:
+                if conn.in_transaction:
+                    conn.execute("ROLLBACK")
+                self._give_back(conn)
         except sqlite3.DatabaseError as error:
             raise store_error(error, str(self.path)) from error
-        finally:
-            if conn.in_transaction:
-                conn.execute("ROLLBACK")
-            self._give_back(conn)
 
     def rebuild_index(self) -> None:
         """Build the index anew in the background, newest messages first; writes go on meanwhile."""
@@ -222,9 +223,13 @@ class Database:
             if self._idle:
                 return self._idle.pop()
         conn = _connect(self._uri)
-        conn.execute("PRAGMA query_only=ON")
-        conn.execute(f"PRAGMA cache_size=-{_READ_CACHE_KB}")
-        index.register(conn)
+        try:
+            conn.execute("PRAGMA query_only=ON")
+            conn.execute(f"PRAGMA cache_size=-{_READ_CACHE_KB}")
+            index.register(conn)
+        except sqlite3.Error:
+            conn.close()
+            raise
         return conn
 
     def _give_back(self, conn: sqlite3.Connection) -> None:
@@ -246,7 +251,7 @@ class Database:
 
     def _mend(self, conn: sqlite3.Connection, error: sqlite3.Error) -> bool:
         """Drop an index that makes writes fail; the messages matter more. Writer thread only."""
-        if self.index_damaged or not (is_damage(error) or index.lacks_fts5(error)):
+        if self.index_damaged or not index.is_unusable(error):
             return False
         self.index_damaged = True
         conn.execute("BEGIN IMMEDIATE")

@@ -83,9 +83,13 @@ UNUSABLE_NOTE = "The search index is damaged or missing; it is built anew, and m
 
 
 def is_unusable(error: sqlite3.Error) -> bool:
-    """Whether a search failed because of the index and can be answered without it."""
+    """Whether a search or write failed because of the index and can succeed without it.
+
+    A bare "constraint failed" is FTS5 finding its own tables at odds; a table of ours would be named.
+    """
     code = int(getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
-    return code == sqlite3.SQLITE_CORRUPT or "_fts" in str(error) or "fts5" in str(error)
+    text = str(error)
+    return code == sqlite3.SQLITE_CORRUPT or text == "constraint failed" or "_fts" in text or "fts5" in text
 
 
 def lacks_fts5(error: sqlite3.Error) -> bool:
@@ -171,6 +175,19 @@ def progress(conn: sqlite3.Connection) -> float:
     """The indexed share of all messages, 0 to 1."""
     floor, top = conn.execute("SELECT floor, (SELECT max(id) FROM messages) FROM index_state").fetchone()
     return 1.0 if not floor or not top else max(0.0, 1.0 - floor / (top + 1))
+
+
+def knows_its_ends(conn: sqlite3.Connection) -> bool:
+    """Whether the newest and the oldest indexed message are found; cheap, and tells an emptied index from no hits."""
+    floor = conn.execute("SELECT floor FROM index_state").fetchone()[0]
+    for order in ("DESC", "ASC"):
+        end = conn.execute(
+            f"SELECT id, session_no FROM messages WHERE active = 1 AND id >= ? ORDER BY id {order} LIMIT 1", (floor,)
+        ).fetchone()
+        sql = "SELECT 1 FROM messages_fts WHERE messages_fts MATCH ? AND rowid = ?"
+        if end and not conn.execute(sql, (f"facets : s{end['session_no']}", end["id"])).fetchone():
+            return False
+    return True
 
 
 def progress_note(conn: sqlite3.Connection) -> str:

@@ -56,7 +56,9 @@ class Searcher:
             if not (parsed.clauses or parsed.filters):
                 return SearchPage(note=parsed.note)
             try:
-                return _page(conn, parsed, limit, start, cwd, session_id, is_indexed=True)
+                page = _page(conn, parsed, limit, start, cwd, session_id, is_indexed=True)
+                if page.hits or index.knows_its_ends(conn):
+                    return page
             except sqlite3.DatabaseError as error:
                 if not index.is_unusable(error):
                     raise

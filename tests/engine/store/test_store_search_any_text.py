@@ -14,9 +14,10 @@ from hermes_tui.engine.store.db import SessionDB
 from hermes_tui.engine.store.text import INDEX_VERSION, fold
 
 PIECES = [
-    "foo", "bar", "foobar", "AND", "OR", "NOT", "NEAR(", "-", '"', "*", "^", ":", "(", ")", "{", "}", "+", "%", "_", "\\",
-    "数据", "据库", "库", "a", "é", "🎉", "\0", "\ud800", " ", "\n", "role:user", "role:", "tool:x", "before:2024", "after:9999d",
-    "after:0000", "before:9999-99", "cwd:", "cwd:~nobody/x", "title:", "has:error", "'", ";", "--", "/*", "facets:rx", "body:x",
+    "foo", "bar", "foobar", "AND", "OR", "NOT", "NEAR(", "-", '"', "*", "^", ":", "(", ")", "{", "}", "+", "%", "_",
+    "\\", "数据", "据库", "库", "a", "é", "🎉", "\0", "\ud800", " ", "\n", "role:user", "role:", "tool:x",
+    "before:2024", "after:9999d", "after:0000", "before:9999-99", "cwd:", "cwd:~nobody/x", "title:", "has:error", "'",
+    ";", "--", "/*", "facets:rx", "body:x",
 ]  # fmt: skip
 
 

@@ -1,0 +1,146 @@
+"""Killed writers lose nothing that was acknowledged; several processes share a store."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from support.store import raw, talk, texts, user
+
+from hermes_tui.engine.store import live
+from hermes_tui.engine.store.db import SessionDB
+
+WRITER = """
+import sys
+from hermes_tui.engine.store.db import SessionDB
+db = SessionDB(sys.argv[1])
+session = db.create(session_id=sys.argv[2])
+for number in range(int(sys.argv[3])):
+    db.append(session, {"role": "user", "content": f"{sys.argv[2]} word{number} 数据库 " + "filler " * (number % 50)})
+    print(number, flush=True)
+"""
+
+HOLDER = """
+import sys
+from hermes_tui.engine.store.db import SessionDB
+db = SessionDB(sys.argv[1])
+print(db.claim(sys.argv[2]), flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def running(program: str, *args: object) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *map(str, args)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_every_acknowledged_row_survives_a_kill_at_any_moment(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    rng = random.Random(1)
+    for round_ in range(5):
+        acknowledged = -1
+        with running(WRITER, path, f"s{round_}", 100_000) as writer:
+            assert writer.stdout is not None
+            for _ in range(rng.randrange(1, 60)):
+                acknowledged = int(writer.stdout.readline())
+            os.kill(writer.pid, signal.SIGKILL)
+            acknowledged = max([acknowledged, *map(int, writer.stdout.read().split("\n")[:-1])])
+        with SessionDB(path) as db:
+            stored = [str(text).split()[1] for text in texts(db.history(f"s{round_}"))]
+            assert stored[: acknowledged + 1] == [f"word{number}" for number in range(acknowledged + 1)]
+            assert len(stored) <= acknowledged + 2
+            assert db.check()["ok"]
+
+
+def test_several_processes_write_at_once_and_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"  # none of them finds a store: all make it
+    with (
+        running(WRITER, path, "a", 60) as a,
+        running(WRITER, path, "b", 60) as b,
+        running(WRITER, path, "c", 60) as c,
+        running(WRITER, path, "a", 60) as d,
+    ):
+        for process in (a, b, c, d):
+            out, _ = process.communicate()
+            assert out.split() == [str(number) for number in range(60)]
+    with SessionDB(path) as db:
+        counts = {row.id: row.message_count for row in db.list_sessions()}
+        assert counts == {"a": 120, "b": 60, "c": 60}
+        assert {name: len(db.history(name)) for name in counts} == counts
+        assert db.check()["ok"]
+        assert sum(hit.hit_count for hit in db.search("据库").hits) == 240
+
+
+def test_a_write_waits_for_the_lock_of_another_process(db: SessionDB) -> None:
+    session = db.create()
+    other = raw(db.path)
+    other.execute("BEGIN IMMEDIATE")
+    writers = [threading.Thread(target=talk, args=(db, session, f"m{number}")) for number in range(4)]
+    for writer in writers:
+        writer.start()
+    assert texts(db.history(session)) == []  # reading goes on meanwhile
+    other.execute("COMMIT")
+    other.close()
+    for writer in writers:
+        writer.join()
+    assert sorted(map(str, texts(db.history(session)))) == ["m0", "m1", "m2", "m3"]
+
+
+def test_opening_an_existing_store_does_not_wait_for_a_lock(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    with SessionDB(path) as db:
+        talk(db, db.create(session_id="s"), "x")
+    other = raw(path)
+    other.execute("BEGIN IMMEDIATE")
+    with SessionDB(path) as db:
+        assert texts(db.history("s")) == ["x"]
+        other.execute("COMMIT")
+        db.append("s", user("y"))
+    other.close()
+
+
+def test_a_session_open_in_a_living_process_says_so_until_that_is_gone(db: SessionDB) -> None:
+    session = db.create(title="x")
+    assert db.claim(session) and not db.row(session).open_elsewhere
+    db.release(session)
+    with running(HOLDER, db.path, session) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == "True\n"
+        assert db.row(session).open_elsewhere
+        assert [row.open_elsewhere for row in db.list_sessions()] == [True]
+        assert not db.claim(session)
+        os.kill(holder.pid, signal.SIGKILL)
+        holder.communicate()
+        assert not db.row(session).open_elsewhere
+        assert db.claim(session)
+
+
+@pytest.mark.parametrize("mark", ["another boot", "1"])
+def test_a_reused_process_id_or_another_boot_does_not_look_open(db: SessionDB, mark: str) -> None:
+    session = db.create(title="x")
+
+    def forge(conn: sqlite3.Connection) -> None:
+        conn.execute("INSERT INTO live SELECT no, ?, ?, 0 FROM sessions", (os.getppid(), mark))
+
+    db._db.write(forge)
+    assert live.started(os.getppid()) not in ("", mark)
+    assert not db.row(session).open_elsewhere
+
+
+def test_a_process_that_never_was_has_no_start() -> None:
+    assert live.started(2**22 + 5) == ""
