@@ -251,7 +251,7 @@ class Database:
 
     def _mend(self, conn: sqlite3.Connection, error: sqlite3.Error) -> bool:
         """Drop an index that makes writes fail; the messages matter more. Writer thread only."""
-        if self.index_damaged or not index.is_unusable(error):
+        if not index.is_unusable(error):
             return False
         self.index_damaged = True
         conn.execute("BEGIN IMMEDIATE")

@@ -54,6 +54,7 @@ class SessionDB(
     def __init__(self, path: str | Path | None = None, *, read_only: bool = False) -> None:
         self._db = Database(Path(path) if path is not None else default_path(), read_only=read_only)
         self._searcher = Searcher(self._db)
+        self._claimed = set()
 
     @property
     def path(self) -> Path:
@@ -66,7 +67,9 @@ class SessionDB(
         return tuple(self._db.notices)
 
     def close(self) -> None:
-        """Finish writes and close the file. Blocks; twice does no harm."""
+        """Finish writes, take open marks away and close the file. Blocks; twice does no harm."""
+        if self._claimed:
+            self.release(*self._claimed)
         self._db.close()
 
     def __enter__(self) -> SessionDB:

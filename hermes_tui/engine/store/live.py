@@ -71,9 +71,12 @@ def claim(conn: sqlite3.Connection, session_no: int) -> bool:
     return True
 
 
-def release(conn: sqlite3.Connection, session_no: int) -> None:
+def release(conn: sqlite3.Connection, session_id: str) -> None:
     """Take this process's mark away."""
-    conn.execute("DELETE FROM live WHERE session_no = ? AND pid = ?", (session_no, os.getpid()))
+    conn.execute(
+        "DELETE FROM live WHERE pid = ? AND session_no = (SELECT no FROM sessions WHERE id = ?)",
+        (os.getpid(), session_id),
+    )
 
 
 def open_elsewhere(conn: sqlite3.Connection, session_no: int | None = None) -> set[int]:

@@ -7,7 +7,7 @@ Words must all occur; ``"a phrase"``, ``-not``, ``OR`` between neighbours, ``dep
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from . import filters
 from .filters import Filter
@@ -35,11 +35,22 @@ class Query:
     """A word on what was read otherwise than typed."""
     is_blank: bool = False
     """Nothing was typed."""
+    is_open: bool = False
+    """The last thing typed is a word, and perhaps not yet all of it."""
 
     @property
     def terms(self) -> tuple[Term, ...]:
         """All terms to find, in order."""
         return tuple(term for clause in self.clauses for term in clause)
+
+    def completed(self) -> Query | None:
+        """Return the query with its last word taken as the beginning of one; None when it cannot be."""
+        if not self.is_open:
+            return None
+        *before, last = self.clauses
+        term = replace(last[-1], is_prefix=True)
+        note = f"No message has the whole word {term.text!r}; these have words that begin with it."
+        return replace(self, clauses=(*before, (*last[:-1], term)), note=f"{self.note} {note}".strip(), is_open=False)
 
 
 @dataclass(slots=True)
@@ -50,12 +61,15 @@ class _Builder:
     operators: list[str] = field(default_factory=list)
     pending: str = ""
     """An operator that waits for its right side."""
+    newest: Term | None = None
+    """The term of the newest lexeme, if it is one to find."""
     count: int = 0
 
     def add(self, term: Term | None, typed: str, *, is_negated: bool = False) -> None:
         if term is None:
             return
         self.count += 1
+        self.newest = None if is_negated or self.pending == "NOT" else term
         if is_negated or self.pending == "NOT":
             self.excluded.append((typed, term))
         elif self.pending == "OR" and self.clauses:
@@ -96,12 +110,14 @@ def parse(text: str) -> Query:
         filters=tuple(built.filters),
         note=" ".join(notes),
         is_blank=not text.strip(),
+        is_open=built.newest is not None and built.newest.may_go_on and not text[-1].isspace(),
     )
 
 
 def _read(built: _Builder, lexeme: re.Match[str]) -> None:
     key, phrase, bare = (lexeme["key"] or "").lower(), lexeme["phrase"], lexeme["bare"]
     is_negated = bool(lexeme["minus"])
+    built.newest = None
     value = phrase if phrase is not None else bare.rstrip(",;")
     if key and filters.accepts(key, value):
         built.filters.append(Filter(key, value, is_negated or built.pending == "NOT"))

@@ -76,8 +76,9 @@ class RemovalPart(Part):
 
     def _mark(self, session_id: str, deleted_at: float | None) -> None:
         def job(conn: sqlite3.Connection) -> None:
-            shown_no = self._row(conn, session_id)["shown_no"]
-            conn.execute("UPDATE sessions SET deleted_at = ? WHERE shown_no = ?", (deleted_at, shown_no))
+            row = self._row(conn, session_id)
+            column, value = ("no", row["no"]) if row["parent_reason"] == "delegation" else ("shown_no", row["shown_no"])
+            conn.execute(f"UPDATE sessions SET deleted_at = ? WHERE {column} = ?", (deleted_at, value))
 
         self._db.write(job)
 

@@ -55,16 +55,26 @@ class Searcher:
                 return results.recent(conn, None, start, cwd=cwd, limit=limit)
             if not (parsed.clauses or parsed.filters):
                 return SearchPage(note=parsed.note)
-            try:
-                page = _page(conn, parsed, limit, start, cwd, session_id, is_indexed=True)
-                if page.hits or index.knows_its_ends(conn):
-                    return page
-            except sqlite3.DatabaseError as error:
-                if not index.is_unusable(error):
-                    raise
-            self._db.rebuild_index()
-            page = _page(conn, parsed, limit, start, cwd, session_id, is_indexed=False)
-            return SearchPage(hits=page.hits, cursor=page.cursor, note=f"{index.UNUSABLE_NOTE} {page.note}".strip())
+            page = self._answer(conn, parsed, limit, start, cwd, session_id)
+            if not page.hits and not cursor and (completed := parsed.completed()):
+                longer = self._answer(conn, completed, limit, start, cwd, session_id)
+                page = longer if longer.hits else page
+            return page
+
+    def _answer(
+        self, conn: sqlite3.Connection, parsed: Query, limit: int, start: Cursor, cwd: str, session_id: str
+    ) -> SearchPage:
+        """Answer from the index, or, when that is unusable, from the messages while it is built anew."""
+        try:
+            page = _page(conn, parsed, limit, start, cwd, session_id, is_indexed=True)
+            if page.hits or index.knows_its_ends(conn):
+                return page
+        except sqlite3.DatabaseError as error:
+            if not index.is_unusable(error):
+                raise
+        self._db.rebuild_index()
+        page = _page(conn, parsed, limit, start, cwd, session_id, is_indexed=False)
+        return SearchPage(hits=page.hits, cursor=page.cursor, note=f"{index.UNUSABLE_NOTE} {page.note}".strip())
 
     @contextmanager
     def _interruptible(self) -> Iterator[sqlite3.Connection]:

@@ -165,7 +165,7 @@ class SessionsPart(Part):
 
         def job(conn: sqlite3.Connection) -> None:
             row = self._row(conn, session_id)
-            live.release(conn, row["no"])
+            live.release(conn, session_id)
             if not row["message_count"] and not row["title"] and not row["parent_session_id"]:
                 conn.execute("DELETE FROM sessions WHERE no = ?", (row["no"],))
                 return

@@ -14,13 +14,27 @@ from .text import decode, encode
 class StatePart(Part):
     """Marks, prompt and state of one session."""
 
-    def claim(self, session_id: str) -> bool:
-        """Mark a session as open in this process; False when another living process has it open."""
-        return self._db.write(lambda conn: live.claim(conn, lineage.session_no(conn, session_id)))
+    _claimed: set[str]
 
-    def release(self, session_id: str) -> None:
-        """Take the mark away again."""
-        self._db.write(lambda conn: live.release(conn, lineage.session_no(conn, session_id)))
+    def claim(self, session_id: str) -> bool:
+        """Mark a session as open in this process; False when another living process has it open.
+
+        :meth:`release`, :meth:`end` or closing the database takes the mark away.
+        """
+        is_ours = self._db.write(lambda conn: live.claim(conn, lineage.session_no(conn, session_id)))
+        if is_ours:
+            self._claimed.add(session_id)
+        return is_ours
+
+    def release(self, *session_ids: str) -> None:
+        """Take the marks away again; unknown sessions are ignored."""
+        self._claimed.difference_update(session_ids)
+
+        def job(conn: sqlite3.Connection) -> None:
+            for session_id in session_ids:
+                live.release(conn, session_id)
+
+        self._db.write(job)
 
     def system_prompt(self, session_id: str) -> str:
         """Return the stored system prompt, or an empty text."""

@@ -53,6 +53,11 @@ class Term:
             phrases[-1] = _prefix(self._pieces[-1], phrases[-1])
         return f"({' AND '.join(phrases)})" if len(phrases) > 1 else "".join(phrases)
 
+    @property
+    def may_go_on(self) -> bool:
+        """Whether the term can be the beginning of a longer word."""
+        return not (self.is_quoted or self.is_prefix) and re.search(f"{WORD_CHAR}{{2}}$", self.text) is not None
+
     @cached_property
     def index_words(self) -> list[str]:
         """The full-text expressions of the single words; how often they occur says what weighing the term costs."""

@@ -173,8 +173,10 @@ class Writer:
     def _run_chore(self, chore: Job[bool]) -> None:
         try:
             again = self._transact([chore])[0]
-        except (sqlite3.Error, StoreBusy):
-            again = False  # the next search or check finds it unfinished and starts it again
+        except StoreBusy:
+            return
+        except sqlite3.Error:
+            again = False  # the next start finds it unfinished and tries again
         if not again and self._chore is chore:
             self._chore = None
 

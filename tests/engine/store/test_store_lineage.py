@@ -121,6 +121,16 @@ def test_hits_of_subagents_count_for_their_parent(db: SessionDB) -> None:
     assert page.hits[0].snippets[0].message_id == message_id
 
 
+def test_deleting_a_subagent_leaves_its_parent(db: SessionDB) -> None:
+    parent = db.create(title="P")
+    child = db.create(parent=parent)
+    db.delete(child)
+    assert [row.id for row in db.list_sessions(include_subagents=True)] == [parent]
+    db.undelete(child)
+    db.delete(parent)
+    assert db.list_sessions(include_subagents=True) == []
+
+
 def test_a_deleted_session_is_hidden_everywhere_and_comes_back(db: SessionDB) -> None:
     session = db.create(title="Gone")
     talk(db, session, "findable text")

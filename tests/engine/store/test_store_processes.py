@@ -130,6 +130,14 @@ def test_a_session_open_in_a_living_process_says_so_until_that_is_gone(db: Sessi
         assert db.claim(session)
 
 
+def test_closing_the_database_takes_its_marks_away(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    with SessionDB(path) as db:
+        db.claim(db.create(title="x"))
+    with SessionDB(path) as db, db._db.read() as conn:
+        assert conn.execute("SELECT count(*) FROM live").fetchone()[0] == 0
+
+
 @pytest.mark.parametrize("mark", ["another boot", "1"])
 def test_a_reused_process_id_or_another_boot_does_not_look_open(db: SessionDB, mark: str) -> None:
     session = db.create(title="x")

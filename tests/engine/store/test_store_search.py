@@ -87,7 +87,7 @@ CASES: list[tuple[str, set[str]]] = [
     ("deplo*", {"deploy"}),
     ("de*", {"deploy"}),
     ("d*", {"dots"}),
-    ("deploy", set()),
+    ("deploy ", set()),
     ("deployed deploy*", {"deploy"}),
     ("DEPLOYED", {"deploy"}),
     ("连接超时", {"chinese"}),
@@ -150,6 +150,18 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> SessionDB:
 @pytest.mark.parametrize(("query", "expected"), CASES, ids=[query for query, _ in CASES])
 def test_a_query_finds_exactly_these(corpus: SessionDB, query: str, expected: set[str]) -> None:
     assert set(found(corpus.search(query, limit=100))) == expected
+
+
+@pytest.mark.parametrize("query", ["deplo", "exact phr", "snake_ca", "-more phr"])
+def test_a_word_that_is_still_being_typed_finds_its_beginnings_and_says_so(corpus: SessionDB, query: str) -> None:
+    page = corpus.search(query)
+    assert page.hits
+    assert "begin with it" in page.note
+
+
+@pytest.mark.parametrize("query", ["deplo ", '"deplo"', "exact -phr", "d", "zzz", "role:user zz", "库存"])
+def test_a_finished_word_that_nobody_said_finds_nothing(corpus: SessionDB, query: str) -> None:
+    assert "begin with it" not in corpus.search(query).note
 
 
 @pytest.mark.parametrize("query", ["", "   ", "\t", "\n", "\0"])

@@ -119,7 +119,7 @@ def test_hits_equal_a_scan_of_all_messages(
             )
         )
     }
-    page = db.search(query, limit=1000)
+    page = db.search(query + " ", limit=1000)
     assert {hit.session.id: hit.hit_count for hit in page.hits} == expected
 
 
