@@ -166,9 +166,9 @@ class Asker:
             raise AnswerInterrupted(Answer())
 
     def _explained(self, error: ProviderError) -> ProviderError:
-        """Add what only the route knows: where the rejected key came from."""
-        if isinstance(error, AuthError):
+        """Say where a rejected key came from, unless the provider's part did."""
+        if isinstance(error, AuthError) and not error.hint:
             source = self._parts.route.endpoint.key_source
-            where = f"The key came from {source}. " if source else "No key was found. "
-            error.hint = f"{where}{error.hint or 'Set a valid key, then try again.'}"
+            where = f"The key came from {source}." if source else "No key was found."
+            error.hint = f"{where} Set a valid key, then try again."
         return error

@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..providers.base import Endpoint
-from ..types.errors import ConfigError
+from ..types.errors import AuthError, ConfigError
 from .ports import Resolve
 
 COOLDOWN_S = 60.0
 """How long a model that failed for good is left alone."""
+UNUSABLE = (ConfigError, AuthError)
+"""What resolving a model raises: it makes no sense, or its key is missing."""
 
 
 class Route:
@@ -49,6 +51,7 @@ class Route:
 
         Raises:
             ConfigError: The model cannot be resolved; the message says why.
+            AuthError: Its key is missing.
         """
         if self._endpoint is None:
             self._endpoint = self._resolve(self._models[self._place])
@@ -58,7 +61,7 @@ class Route:
         """Return model and provider for people; what the user wrote when it cannot be resolved."""
         try:
             return self.endpoint.model, self.endpoint.provider
-        except ConfigError:
+        except UNUSABLE:
             return self._models[self._place], ""
 
     def set_model(self, model: str) -> Endpoint:
@@ -94,7 +97,7 @@ class Route:
         for place in range(self._place + 1, len(self._models)):
             try:
                 endpoint = self._resolve(self._models[place])
-            except ConfigError:
+            except UNUSABLE:
                 continue
             self._place, self._endpoint = place, endpoint
             return endpoint

@@ -114,6 +114,11 @@ def test_ids_that_repeat_are_told_apart_and_their_results_follow_them() -> None:
     check_invariants(messages)
 
 
+def test_a_result_belongs_to_the_newest_call_of_its_id() -> None:
+    messages = build(user("x"), assistant(None, "c1"), user("y"), assistant(None, "c1"), tool("c1", "real"))
+    assert [m["content"] for m in messages if m["role"] == "tool"] == [OUTCOME_UNKNOWN, "real"]
+
+
 def test_neighbours_of_one_role_are_merged() -> None:
     messages = build(user("a"), user("b"), assistant("c"), assistant("d", "c1"), tool("c1"))
     assert [m["content"] for m in messages] == ["a\n\nb", "c\n\nd", "ok"]

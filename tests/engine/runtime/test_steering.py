@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from support.scripted import GUARD_S, Do, Hang, bench, call, join, say, start
+from support.scripted import GUARD_S, Do, Hang, bench, call, echo_tools, join, say, schema, start
 
 from hermes_tui.engine.runtime.steering import attach, detach
 from hermes_tui.engine.types.errors import BadRequest
 from hermes_tui.engine.types.events import SteerChanged, TurnFinished, TurnStarted
+from hermes_tui.tools.base import Result
 
 
 def test_it_joins_after_the_next_tool_result_in_a_marked_block(tmp_path: Path) -> None:
@@ -61,10 +63,15 @@ def test_after_an_interrupt_it_is_handed_back(tmp_path: Path) -> None:
 
 
 def test_an_interrupt_during_tools_hands_it_back_instead_of_attaching_it(tmp_path: Path) -> None:
-    made = bench([], tmp_path)
-    made.client._replies = [
-        [Do(lambda: made.agent.steer("words")), Do(made.agent.interrupt), *call(("echo", '{"text":"a"}'))],
-    ]
+    registry = echo_tools()
+
+    def handler(args: Any, context: Any) -> Result:
+        made.agent.steer("words")
+        made.agent.interrupt()
+        return {"ok": True}
+
+    registry.register("stop", schema(), handler, toolset="t")
+    made = bench([call(("stop", "{}"))], tmp_path, registry=registry)
     made.agent.chat("go")
     assert made.of(SteerChanged)[-1].state == "returned" and "words" not in repr(made.rows())
 
