@@ -173,9 +173,10 @@ def _gate(words: Sequence[str]) -> int:
     if not words or words[0] != "explain":
         sys.stderr.write('hermes-tui gate: the command is: hermes-tui gate explain "CMD" [--json]\n')
         return OK if words and words[0] in ("-h", "--help") else USAGE
+    from hermes_tui.engine.config.loader import load_settings
     from hermes_tui.engine.policy.gate.explain import main as explain
 
-    return explain(words[1:])
+    return explain(words[1:], load_settings(os.environ).settings.approvals)
 
 
 def _sessions(words: Sequence[str]) -> int:

@@ -31,7 +31,9 @@ def main(argv: Sequence[str], parser_class: type[argparse.ArgumentParser] = argp
     if not options.key or (options.action == "set" and not options.value):
         parser.error(f"config {options.action} needs a key" + (" and a value" if options.action == "set" else ""))
     if options.action == "set":
-        out(f"Wrote {set_config(loaded.paths, options.key, options.value)}.")
+        backup = set_config(loaded.paths, options.key, options.value)
+        before = f" The file as it was: {backup}" if backup.exists() else ""
+        out(f"Wrote {loaded.paths.config_file}.{before}")
         return 0
     value = value_at(loaded.settings, options.key)
     out_json(value) if options.json else out(str(value))

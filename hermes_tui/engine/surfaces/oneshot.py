@@ -17,9 +17,10 @@ from typing import Any, TextIO
 from ..api import AgentSession, Engine
 from ..types import events as ev
 
-EXIT_BY_REASON: Mapping[str, int] = {"done": 0, "interrupted": 130, "budget": 1, "error": 1}
-"""Exit code by ``exit_reason``; a provider error becomes 4."""
-PROVIDER_EXIT = 4
+EXIT_BY_REASON: Mapping[str, int] = {"done": 0, "interrupted": 130}
+"""Exit code by ``exit_reason``; any other is a failed turn."""
+EXIT_BY_NOTICE: Mapping[str, int] = {"config": 3, "auth": 4, "provider": 4}
+"""Exit code by the kind of the notice that ended the turn."""
 
 _MODE_BY_APPROVAL = {"never": "strict", "all": "off"}
 
@@ -41,23 +42,28 @@ def run_once(
     if approve in _MODE_BY_APPROVAL:
         agent.set_approval_mode(_MODE_BY_APPROVAL[approve])
     writer = _JsonWriter(sys.stdout) if json_lines else _TextWriter(sys.stdout, sys.stderr)
-    unsubscribe = agent.subscribe(writer.write)
+    ending = _Ending()
+    unsubscribers = [agent.subscribe(sink) for sink in (ending.watch, writer.write)]
     restore = _interrupt_on_signals(agent)
     try:
         result = agent.run_turn(prompt)
     finally:
         restore()
-        unsubscribe()
+        for unsubscribe in unsubscribers:
+            unsubscribe()
         writer.close()
         agent.close()
-    return exit_code(result)
+    return EXIT_BY_REASON.get(str(result["exit_reason"]), ending.code)
 
 
-def exit_code(result: Mapping[str, Any]) -> int:
-    """The exit code for a turn's result."""
-    if result.get("error_kind") in ("provider", "auth"):
-        return PROVIDER_EXIT
-    return EXIT_BY_REASON.get(str(result.get("exit_reason")), 1)
+class _Ending:
+    """Remembers the exit code that the last error of the main agent means."""
+
+    code = 1
+
+    def watch(self, event: ev.Event) -> None:
+        if isinstance(event, ev.Notice) and event.level == "error" and not event.agent_id:
+            self.code = EXIT_BY_NOTICE.get(event.kind, 1)
 
 
 def _interrupt_on_signals(agent: AgentSession) -> Any:

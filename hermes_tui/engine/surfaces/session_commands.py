@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from ..api import SearchHit, SessionRow
 from ..config.paths import find_paths
@@ -162,8 +164,18 @@ def _stats(store: SessionDB, options: argparse.Namespace) -> int:
     if options.json:
         out_json(stats)
     else:
-        out("\n".join(f"{name.replace('_', ' ')}: {value}" for name, value in stats.items()))
+        out("\n".join(f"{name.replace('_', ' ')}: {_plain(name, value)}" for name, value in stats.items() if value))
     return 0
+
+
+def _plain(name: str, value: Any) -> str:
+    """A value of the statistics for people."""
+    if name.endswith("_at"):
+        return time.strftime("%Y-%m-%d %H:%M", time.localtime(value))
+    rows = value if isinstance(value, list) else [value]
+    return "; ".join(
+        ", ".join(f"{k} {v}" for k, v in row.items()) if isinstance(row, dict) else str(row) for row in rows
+    )
 
 
 def _check(store: SessionDB, options: argparse.Namespace) -> int:
