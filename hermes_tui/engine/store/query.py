@@ -121,6 +121,7 @@ def _read(built: _Builder, lexeme: re.Match[str]) -> None:
     value = phrase if phrase is not None else bare.rstrip(",;")
     if key and filters.accepts(key, value):
         built.filters.append(Filter(key, value, is_negated or built.pending == "NOT"))
+        built.count += 1
         built.pending = ""
         return
     typed = lexeme[0].replace('"', "")

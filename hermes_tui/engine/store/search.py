@@ -36,20 +36,21 @@ class Searcher:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._lock = threading.Lock()
-        self._running: dict[sqlite3.Connection, threading.Event] = {}
+        self._running: dict[sqlite3.Connection, tuple[str, threading.Event]] = {}
 
-    def interrupt(self) -> None:
-        """Stop every running search; each raises :class:`Interrupted` in its own thread. Returns at once."""
+    def interrupt(self, group: str | None) -> None:
+        """Stop the running searches of a group, or all; each raises :class:`Interrupted`. Returns at once."""
         with self._lock:
-            for conn, stopped in self._running.items():
-                stopped.set()
-                conn.interrupt()
+            for conn, (of_group, stopped) in self._running.items():
+                if group in (None, of_group):
+                    stopped.set()
+                    conn.interrupt()
 
-    def search(self, text: str, limit: int, cursor: str, cwd: str, session_id: str) -> SearchPage:
+    def search(self, text: str, limit: int, cursor: str, cwd: str, session_id: str, group: str) -> SearchPage:
         """Return a page of sessions; see :meth:`SearchPart.search`."""
         parsed = query.parse(text)
         limit = max(1, limit)
-        with self._interruptible() as conn:
+        with self._interruptible(group) as conn:
             start = Cursor.parse(cursor)
             if parsed.is_blank:
                 return results.recent(conn, None, start, cwd=cwd, limit=limit)
@@ -77,11 +78,11 @@ class Searcher:
         return SearchPage(hits=page.hits, cursor=page.cursor, note=f"{index.UNUSABLE_NOTE} {page.note}".strip())
 
     @contextmanager
-    def _interruptible(self) -> Iterator[sqlite3.Connection]:
+    def _interruptible(self, group: str) -> Iterator[sqlite3.Connection]:
         stopped = threading.Event()
         with self._db.read() as conn:
             with self._lock:
-                self._running[conn] = stopped
+                self._running[conn] = (group, stopped)
             # The handler catches an interrupt that comes between two statements.
             conn.set_progress_handler(stopped.is_set, _CHECK_OPS)
             try:
@@ -108,6 +109,7 @@ class SearchPart(Part):
         cursor: str | None = None,
         cwd: str | Path | None = None,
         session_id: str | None = None,
+        group: str = "",
     ) -> SearchPage:
         """Find sessions by what was said in them, by their titles, and by filters. No text is an error.
 
@@ -120,15 +122,16 @@ class SearchPart(Part):
             cursor: ``cursor`` of the page before.
             cwd: Only sessions of this folder.
             session_id: Only this session, its past and its subagents.
+            group: Names what :meth:`interrupt_searches` stops together, e.g. one search field.
 
         Raises:
             Interrupted: :meth:`interrupt_searches` was called meanwhile.
         """
-        return self._searcher.search(query, limit, cursor or "", folder(cwd), session_id or "")
+        return self._searcher.search(query, limit, cursor or "", folder(cwd), session_id or "", group)
 
-    def interrupt_searches(self) -> None:
-        """Stop every running search, because newer text was typed. Any thread, returns at once."""
-        self._searcher.interrupt()
+    def interrupt_searches(self, group: str | None = None) -> None:
+        """Stop the running searches of a group, or all, for newer text was typed. Any thread, returns at once."""
+        self._searcher.interrupt(group)
 
     def index_progress(self) -> float:
         """Return the indexed share of all messages; below 1 while the index is built anew."""

@@ -204,17 +204,36 @@ def test_a_newer_search_stops_the_older_one(db: SessionDB) -> None:
 
     def run() -> None:
         try:
-            outcome.append(db.search("@@@"))
+            outcome.append(db.search("@@@", group="field"))
         except Interrupted as error:
             outcome.append(error)
 
     thread = threading.Thread(target=run)
     thread.start()
     while thread.is_alive() and not outcome:
-        db.interrupt_searches()
+        db.interrupt_searches("another field")
+        db.interrupt_searches("field")
     thread.join()
     assert isinstance(outcome[0], Interrupted)
     assert found(db.search("filler")) == [session]
+
+
+def test_a_search_of_another_group_goes_on(db: SessionDB) -> None:
+    session = db.create()
+    db.append_many(session, [{"role": "user", "content": "% filler " * 200} for _ in range(500)])
+    stop = threading.Event()
+
+    def type_elsewhere() -> None:
+        while not stop.is_set():
+            db.interrupt_searches("field")
+
+    thread = threading.Thread(target=type_elsewhere)
+    thread.start()
+    try:
+        assert found(db.search("@@@ OR filler", group="tool")) == [session]
+    finally:
+        stop.set()
+        thread.join()
 
 
 def test_a_search_sees_one_state_and_holds_up_no_write(db: SessionDB) -> None:

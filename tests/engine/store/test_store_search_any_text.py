@@ -38,6 +38,10 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> SessionDB:
 @example('"' * 999)
 @example("(" * 500 + ")" * 500)
 @example("数" * 3000)
+@example("-cwd:x -title:y " * 1200)
+@example("role:user " * 1900)
+@example("de* fo* " * 40)
+@example("a OR " * 3000)
 def test_no_text_is_an_error(small: SessionDB, query: str) -> None:
     page = small.search(query)
     small.search(query, cursor=page.cursor or "1.1.1", cwd="/x")
