@@ -245,7 +245,7 @@ class ApprovalScreen(GuardedModal[ApprovalDecision]):
             return
         tiny = self.size.height < 9
         below = self.query_one(ChoiceList).size.height if self._mode != "message" else 1
-        chrome = 1 if tiny else 5 if self.size.height < 20 else 6
+        chrome = 1 if tiny else 4 if self.size.height < 20 else 6
         self.query_one(CommandView).styles.max_height = max(1, self.size.height - chrome - below)
 
     @on(LineView.Scrolled)

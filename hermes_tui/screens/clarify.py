@@ -189,7 +189,7 @@ class ClarifyScreen(GuardedModal[ClarifyAnswer]):
     def _fit(self) -> None:
         if self.is_mounted:
             below = sum(widget.size.height for widget in self.query(ChoiceList)) + 1
-            chrome = 2 if self.size.height < 9 else 6
+            chrome = 1 if self.size.height < 9 else 3 if self.size.height < 20 else 6
             self.query_one(LineView).styles.max_height = max(1, self.size.height - chrome - below)
 
 

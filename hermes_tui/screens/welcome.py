@@ -95,7 +95,7 @@ class WelcomeScreen(Modal[WelcomeChoice]):
     def _go(self, step: Literal["provider", "key", "model", "test"]) -> None:
         self._step = step
         leads = {
-            "provider": "Choose where answers come from, or try the demo: it needs nothing (d).",
+            "provider": "Choose where answers come from, or press d for the demo.",
             "key": f"API key for {self._provider_title}. It is kept in a private file on this machine.",
             "model": f"Choose a model of {self._provider_title}. A call of one token tests it.",
             "test": f"Asking {self._model} for one token\u2026",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from rich.cells import cell_len
 from textual import events
@@ -35,11 +34,7 @@ class Choice:
 class ChoiceList(StyledLines, can_focus=False):
     """Draws choices one below the other, or flowing in as few rows as possible when ``flow`` is set."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"choice--highlight"}
-    DEFAULT_CSS = """
-    ChoiceList { height: auto; scrollbar-gutter: auto; }
-    ChoiceList > .choice--highlight { background: $panel; color: $primary; text-style: bold; }
-    """
+    DEFAULT_CSS = "ChoiceList { height: auto; scrollbar-gutter: auto; }"
 
     highlighted: reactive[int] = reactive(-1)
     """Index under the arrow keys, -1 for none."""
@@ -150,7 +145,7 @@ class ChoiceList(StyledLines, can_focus=False):
             return Strip.blank(width, self.rich_style)
         strips = []
         for index, spans in self._rows[number]:
-            ground = "choice--highlight" if index == self.highlighted else ""
+            ground = "highlight" if index == self.highlighted else ""
             wide = sum(cell_len(text) for text, _ in spans) if self.flow else width
             strips.append(self.strip_of(spans, wide, ground))
         return Strip.join(strips).adjust_cell_length(width, self.rich_style)

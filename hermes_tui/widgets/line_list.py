@@ -25,11 +25,7 @@ class LineList(StyledLines, can_focus=True):
 
     ITEM_HEIGHT: ClassVar[int] = 1
     """Rows of one item."""
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"list--cursor"}
-    DEFAULT_CSS = """
-    LineList { height: 1fr; }
-    LineList > .list--cursor { background: $panel; }
-    """
+    DEFAULT_CSS = "LineList { height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", "Up", show=False),
         Binding("down", "move(1)", "Down", show=False),
@@ -178,7 +174,7 @@ class LineList(StyledLines, can_focus=True):
         if index != self.cursor:
             return self.strip_of([("  ", ""), *self.draw(index, row, width - 3)], width)
         bar = "accent" if self.has_focus or self.active else "muted"
-        return self.strip_of([("\u258c ", bar), *self.draw(index, row, width - 3)], width, "list--cursor")
+        return self.strip_of([("\u258c ", bar), *self.draw(index, row, width - 3)], width, "cursor")
 
     def watch_has_focus(self, _has_focus: bool) -> None:
         """The cursor is drawn stronger with focus."""

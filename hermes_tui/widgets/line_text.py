@@ -40,7 +40,7 @@ def line(text: str, style: str = "", hang: int = 0) -> Line:
 
 def shown(text: str) -> str:
     """Return one line of untrusted text as it can be drawn: inert, tabs as blanks."""
-    return clean_line(text).expandtabs(4)
+    return text if text.isascii() and text.isprintable() else clean_line(text).expandtabs(4)
 
 
 def clusters(text: str) -> list[tuple[int, int, int]]:

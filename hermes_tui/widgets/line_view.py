@@ -5,8 +5,7 @@ Takes plain :class:`~hermes_tui.widgets.line_text.Line` data. Knows nothing of w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
 
 from rich.segment import Segment
 from textual import events
@@ -16,47 +15,35 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
+from .line_styles import LineStyles
 from .line_text import Line, Span, cut, overlay, wrap
-
-STYLE_NAMES = (
-    "muted", "accent", "strong", "heading", "warning", "error", "success", "danger", "unknown", "hidden", "mark",
-    "current", "selected", "added", "removed", "string", "variable", "operator", "comment",
-)  # fmt: skip
-"""Every style a span may name; each is the component class ``line--NAME``."""
 
 
 class StyledLines(ScrollView):
-    """What all line-API views here share: the styles, and turning spans into a strip."""
+    """What all line-API views here share: turning spans into a strip with the theme's styles."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"line--{name}" for name in STYLE_NAMES}
     DEFAULT_CSS = """
     StyledLines { overflow-x: hidden; overflow-y: auto; scrollbar-size: 0 1; scrollbar-gutter: stable; }
-    StyledLines > .line--muted { color: $muted; }
-    StyledLines > .line--accent { color: $primary; }
-    StyledLines > .line--strong { text-style: bold; }
-    StyledLines > .line--heading { color: $accent; text-style: bold; }
-    StyledLines > .line--warning { color: $warning; }
-    StyledLines > .line--error, StyledLines > .line--removed { color: $error; }
-    StyledLines > .line--success, StyledLines > .line--added { color: $success; }
-    StyledLines > .line--danger { color: $error; text-style: bold underline; }
-    StyledLines > .line--unknown { color: $warning; text-style: underline; }
-    StyledLines > .line--hidden { color: $warning; text-style: reverse; }
-    StyledLines > .line--mark { background: $mark-bg; color: $mark-fg; }
-    StyledLines > .line--current { background: $mark-bg; color: $mark-fg; text-style: bold underline; }
-    StyledLines > .line--selected { background: $screen-selection-background; color: $screen-selection-foreground; }
-    StyledLines > .line--string { color: $success; }
-    StyledLines > .line--variable { color: $secondary; }
-    StyledLines > .line--operator { color: $accent; text-style: bold; }
-    StyledLines > .line--comment { color: $muted; text-style: italic; }
     """
 
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._line_styles = LineStyles({})
+        self._styles_of: Mapping[str, str] | None = None
+
+    @property
+    def line_styles(self) -> LineStyles:
+        """The styles of the present theme."""
+        variables = self.app.theme_variables
+        if variables is not self._styles_of:
+            self._styles_of, self._line_styles = variables, LineStyles(variables)
+        return self._line_styles
+
     def strip_of(self, spans: Sequence[Span], width: int, ground: str = "") -> Strip:
-        """Return a strip of exactly ``width`` cells; ``ground`` names a component class to lay under all of it."""
-        base = self.get_component_rich_style(ground) if ground else self.rich_style
-        segments = [
-            Segment(text, base + self.get_component_rich_style(f"line--{name}", partial=True) if name else base)
-            for text, name in spans
-        ]
+        """Return a strip of exactly ``width`` cells; ``ground`` names a style to lay under all of it."""
+        styles = self.line_styles
+        base = self.rich_style + styles[ground] if ground else self.rich_style
+        segments = [Segment(text, base + styles[name] if name else base) for text, name in spans]
         return Strip(segments).adjust_cell_length(width, base)
 
 

@@ -352,10 +352,10 @@ async def test_markup_in_a_request_is_drawn_as_written():
     host = Host()
     text = "sed -n '[/b]p' f; echo \"[phase=2: total] 3\" x[a=b:"
     async with host.run_test(size=(100, 30)) as pilot:
-        await ask(
-            host, pilot,
-            dataclasses.replace(REQUEST, text=text, reasons=("[red]why[/red]",), agent_id="[b]x", always_rules=("[/i]",)),
-        )  # fmt: skip
+        odd = dataclasses.replace(
+            REQUEST, text=text, reasons=("[red]why[/red]",), agent_id="[b]x", always_rules=("[/i]",)
+        )
+        await ask(host, pilot, odd)
         await until(pilot, lambda: text in painted(host))
         for words in ("[red]why[/red]", "[b]x", "[/i]"):
             assert words in painted(host)

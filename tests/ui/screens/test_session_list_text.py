@@ -33,9 +33,9 @@ def test_times_are_short(passed: float, words: str):
 @pytest.mark.parametrize(
     ("passed", "group"),
     [
-        (0, "Today"), (12 * HOUR, "Today"), (13 * HOUR, "Yesterday"), (36 * HOUR, "Yesterday"), (37 * HOUR, "This week"),
-        (6 * DAY, "This week"), (8 * DAY, "This month"), (40 * DAY, "October 2026"), (400 * DAY, "October 2025"),
-        (-HOUR, "Today"),
+        (0, "Today"), (12 * HOUR, "Today"), (-HOUR, "Today"), (13 * HOUR, "Yesterday"), (36 * HOUR, "Yesterday"),
+        (37 * HOUR, "This week"), (6 * DAY, "This week"), (8 * DAY, "This month"), (40 * DAY, "October 2026"),
+        (400 * DAY, "October 2025"),
     ],
 )  # fmt: skip
 def test_sessions_are_grouped_by_day(passed: float, group: str):
@@ -57,8 +57,8 @@ def test_paths_keep_their_end():
 @pytest.mark.parametrize("title", ["Plain", "\u65e5\u672c\u8a9e" * 20, "", "evil\x1b[2J\u202e\ntitle", "[b]x[/b]"])
 def test_rows_fit_and_are_inert_at_any_width(width: int, title: str):
     row = SessionRow(
-        id="x", title=title, cwd="/h/" + "deep/" * 12, model="org/model", turn_count=12, cost_usd=2.0, updated_at=NOW - 90,
-        pinned=True, open_elsewhere=True, parent_reason="fork", end_reason="error",
+        id="x", title=title, cwd="/h/" + "deep/" * 12, model="org/model", turn_count=12, cost_usd=2.0,
+        updated_at=NOW - 90, pinned=True, open_elsewhere=True, parent_reason="fork", end_reason="error",
     )  # fmt: skip
     snippet = Snippet(message_id=1, role="user", text="before " * 30 + "hit\x1b after", marks=((210, 213),))
     for item in (SessionItem(row), SessionItem(row, (snippet,), 3)):

@@ -18,7 +18,9 @@ def engine() -> FakeEngine:
         ProviderRow(name="openai", title="OpenAI", key_env="OPENAI_API_KEY", state="no_key"),
         ProviderRow(name="llamacpp", title="llama.cpp", base_url="http://127.0.0.1:8080/v1", state="not_running"),
         ProviderRow(name="anthropic", title="Anthropic", key_env="ANTHROPIC_API_KEY", state="ready"),
-        ProviderRow(name="ollama", title="Ollama", base_url="http://127.0.0.1:11434/v1", state="ready", models=("qwen3:8b",)),
+        ProviderRow(
+            name="ollama", title="Ollama", base_url="http://127.0.0.1:11434/v1", state="ready", models=("qwen3:8b",)
+        ),
     ]  # fmt: skip
     engine.models = [
         ModelRow(id="anthropic/claude", provider="anthropic", name="claude", usable=True),
