@@ -60,7 +60,7 @@ class TerminalDriver(LinuxDriver):
         decode = getincrementaldecoder("utf-8")("replace").decode
         wake = self._wake_read
         while not self._leaving:
-            ready, _, _ = select.select([self.fileno, wake], [], [], TICK_S if is_waiting(parser) else None)
+            ready, _, _ = select.select([self.fileno, wake], [], [], TICK_S if parser.is_waiting else None)
             if self.fileno in ready:
                 try:
                     data = os.read(self.fileno, READ_BYTES)
@@ -69,8 +69,9 @@ class TerminalDriver(LinuxDriver):
                 if not data:
                     self._lose_terminal()
                     return
-                for event in parser.feed(decode(data)):
-                    self.process_message(event)
+                if text := decode(data):  # empty when the read ended inside a character
+                    for event in parser.feed(text):
+                        self.process_message(event)
             for event in parser.tick():
                 self.process_message(event)
         try:
@@ -83,11 +84,6 @@ class TerminalDriver(LinuxDriver):
         lost: Callable[[], None] | None = getattr(self._app, "terminal_lost", None)
         if lost is not None and not self._leaving:
             self._loop.call_soon_threadsafe(lost)
-
-
-def is_waiting(parser: PasteParser) -> bool:
-    """True while the parser needs ticks: an Esc that may begin a sequence, or a paste whose end is in doubt."""
-    return parser._timeout_time is not None or parser._held is not None
 
 
 def quiet_exit(close: Callable[[], None], code: int, limit_s: float = 2.5) -> None:

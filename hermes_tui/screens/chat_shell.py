@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from hermes_tui.engine.api import SessionState
 from hermes_tui.engine.types import events as ev
@@ -15,8 +15,6 @@ from hermes_tui.widgets.todo_list import TodoRow, TodoState
 
 if TYPE_CHECKING:
     from .chat import ChatScreen
-
-_TODO_STATES: Mapping[str, TodoState] = {"pending": "pending", "in_progress": "in_progress", "done": "completed"}
 
 
 class ChatShell:
@@ -90,7 +88,7 @@ class ChatShell:
     def show_todos(self, items: Sequence[Mapping[str, str]]) -> None:
         """Show the todo list."""
         self._chat.header.open_todos = sum(item.get("status") != "done" for item in items)
-        self._chat.panel.set_todos([TodoRow(item["content"], _TODO_STATES[item["status"]]) for item in items])
+        self._chat.panel.set_todos([TodoRow(item["content"], cast(TodoState, item["status"])) for item in items])
 
     def show_changed_file(self, path: str, added: int, removed: int) -> None:
         """Count a file that the agent changed."""

@@ -8,12 +8,12 @@ from typing import Literal, TypeAlias
 
 from .line_text import Line, Span
 
-TodoState: TypeAlias = Literal["pending", "in_progress", "completed", "cancelled"]
+TodoState: TypeAlias = Literal["pending", "in_progress", "done", "cancelled"]
 
 _MARKS: dict[TodoState, tuple[str, str, str]] = {
     "pending": ("○", "[ ]", ""),
     "in_progress": ("●", "[>]", "accent"),
-    "completed": ("✓", "[x]", "muted"),
+    "done": ("✓", "[x]", "muted"),
     "cancelled": ("–", "[-]", "muted"),
 }
 """State -> mark, plain mark, style."""
@@ -33,7 +33,7 @@ def todo_lines(todos: Sequence[TodoRow], *, plain: bool = False) -> list[Line]:
     for todo in todos:
         mark, plain_mark, style = _MARKS[todo.state]
         shown = plain_mark if plain else mark
-        spans: tuple[Span, ...] = ((f"{shown} ", "success" if todo.state == "completed" else style), (todo.text, style))
+        spans: tuple[Span, ...] = ((f"{shown} ", "success" if todo.state == "done" else style), (todo.text, style))
         lines.append(Line(spans, hang=len(shown) + 1))
     return lines
 

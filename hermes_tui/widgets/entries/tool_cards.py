@@ -65,7 +65,7 @@ def _todo(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
 
 
 _TODO_LOOKS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "completed": ("\u2611", ("muted", "strike")),
+    "done": ("\u2611", ("muted", "strike")),
     "in_progress": ("\u25b8", ("strong",)),
     "cancelled": ("\u2612", ("muted", "strike")),
 }

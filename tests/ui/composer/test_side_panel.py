@@ -3,7 +3,7 @@ from support.prompt_app import WidgetApp, rows_of
 from hermes_tui.widgets.side_panel import ContextRow, FileRow, SidePanel, TaskRow
 from hermes_tui.widgets.todo_list import TodoRow, open_count, todo_lines
 
-TODOS = [TodoRow("done", "completed"), TodoRow("now", "in_progress"), TodoRow("next"), TodoRow("not", "cancelled")]
+TODOS = [TodoRow("done", "done"), TodoRow("now", "in_progress"), TodoRow("next"), TodoRow("not", "cancelled")]
 
 
 def test_todos_are_told_in_words_too():
