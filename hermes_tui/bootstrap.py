@@ -79,18 +79,31 @@ class Workshop:
         self._lock = threading.Lock()
 
     def _open_store(self) -> SessionDB:
-        """Open the database; where that is impossible, one that lasts as long as the process, and a notice."""
-        path = self.loaded.paths.database
+        """Open the database; where it cannot be written, a copy that lasts as long as the process, and a notice."""
+        store = None
         try:
-            store = SessionDB(path)
+            store = SessionDB(self.loaded.paths.database)
+            reason = store.read_only_reason
         except StoreError as error:
-            self.notices.append(("error", f"{error} This session will not be kept."))
-            folder = tempfile.mkdtemp(prefix="hermes-tui-")
-            return SessionDB(Path(folder) / "state.db")
-        if store.read_only_reason:
-            self.notices.append(("warning", f"{store.read_only_reason} This session will not be kept."))
-        self.notices.extend(("info", text) for text in store.notices)
-        return store
+            reason = str(error)
+        if store is not None and not reason:
+            self.notices.extend(("info", text) for text in store.notices)
+            return store
+        self.notices.append(("error", f"{reason} This session will not be kept."))
+        return self._spare_store(store)
+
+    def _spare_store(self, original: SessionDB | None) -> SessionDB:
+        self._spare_dir = tempfile.TemporaryDirectory(prefix="hermes-tui-", ignore_cleanup_errors=True)
+        folder = Path(self._spare_dir.name)
+        if original is None:
+            return SessionDB(folder / "state.db")
+        with original:
+            original.copy_to(folder / "copy.db")
+        copy = SessionDB(folder / "copy.db")
+        if not copy.read_only_reason:
+            return copy
+        copy.close()  # a newer format: it can be read by its own version only
+        return SessionDB(folder / "state.db")
 
     # Models
 
@@ -200,8 +213,6 @@ def build_engine(loaded: LoadedSettings, *, demo: bool = False, **endpoint_flags
     shop = Workshop(loaded, os.environ, endpoint_flags)
     if not shutil.which("bash"):
         shop.notices.append(("warning", "bash was not found; commands run in a plain shell, without a lasting state."))
-    if loaded.paths.problem:
-        shop.notices.append(("warning", loaded.paths.problem))
     model = DEMO_MODEL if demo else _default_model(shop, endpoint_flags)
     return LocalEngine(
         shop.store,

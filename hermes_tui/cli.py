@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
@@ -156,17 +156,18 @@ def _run(words: Sequence[str]) -> int:
     if not prompt.strip():
         parser.error("the prompt is empty")
     loaded = _load(options)
-    _report(loaded)
+    _report(problem.text for problem in loaded.problems)
     engine = build_engine(loaded, demo=options.demo, **_endpoint_flags(options))
     try:
+        _report(text for level, text in engine.notices if level != "info")
         return run_once(engine, prompt, session=options.resume, json_lines=options.json, approve=options.approve)
     finally:
         engine.close()
 
 
-def _report(loaded: LoadedSettings) -> None:
-    for problem in loaded.problems:
-        sys.stderr.write(f"hermes-tui: {problem.text}\n")
+def _report(texts: Iterable[str]) -> None:
+    for text in texts:
+        sys.stderr.write(f"hermes-tui: {text}\n")
 
 
 def _gate(words: Sequence[str]) -> int:

@@ -287,7 +287,10 @@ class ChatSessions:
         session = chat.turns.session
         if chat.engine is not None:
             key = session.state.session_id if session and chat.transcript.entries else str(Path.cwd())
-            chat.engine.save_draft(key, chat.composer.text_for_draft)
+            try:
+                chat.engine.save_draft(key, chat.composer.text_for_draft)
+            except HermesError as error:
+                chat.note("warning", error.message, error.hint, kind="draft")
 
 
 def present_into_list(events: Sequence[Event]) -> list[Entry]:

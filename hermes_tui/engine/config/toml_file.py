@@ -26,7 +26,7 @@ def read_text(path: Path) -> str:
     """
     try:
         raw = path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:
         raise ConfigError(f"Cannot read {path}: {error.strerror or error}.") from error

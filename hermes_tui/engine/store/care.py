@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 from . import index
@@ -71,6 +74,12 @@ class CarePart(Part):
             "problems": problems,
             "repaired": repaired,
         }
+
+    def copy_to(self, path: Path) -> None:
+        """Copy the whole store into a new private file. Blocks."""
+        path.touch(mode=0o600)
+        with self._db.read() as conn, closing(sqlite3.connect(path)) as copy:
+            conn.backup(copy)
 
     @property
     def read_only_reason(self) -> str:

@@ -130,6 +130,8 @@ class Database:
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         except IsADirectoryError as error:
             raise StoreError(f"{self.path} is a folder, not a session database.", hint="Move it away.") from error
+        except (FileExistsError, NotADirectoryError):
+            return f"{self.path} cannot be written: {self.path.parent} is not a folder."
         except OSError as error:
             return f"{self.path} cannot be written ({error.strerror or error})."
         if not os.access(self.path.parent, os.W_OK):
