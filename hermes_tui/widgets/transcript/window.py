@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from textual import events
+from textual.filter import LineFilter
 from textual.geometry import Region, Size
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -75,6 +76,7 @@ class TranscriptWindow(ScrollView, can_focus=True):
         self._origin = 0
         self._window: list[Shown] = []
         self._rows: list[Strip] = []
+        self._filtered: tuple[list[Strip], tuple[LineFilter, ...], list[Strip]] = ([], (), [])
         self._is_due = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: Timer | None = None
@@ -247,12 +249,29 @@ class TranscriptWindow(ScrollView, can_focus=True):
         """Return finished rows: they carry their ground, so nothing is laid under them."""
         if self._is_due or len(self._rows) != self.size.height or self._column.frame.width != self.size.width:
             self._update()
-        rows = self._rows[crop.y : crop.bottom]
+        rows = self._filtered_rows()[crop.y : crop.bottom]
         if crop.x or crop.width != self.size.width:
             rows = [row.crop(crop.x, crop.right) for row in rows]
-        for line_filter in self.get_line_filters():
-            background = self._column.frame.palette.background
-            rows = [row.apply_filter(line_filter, background) for row in rows]
+        return rows
+
+    def _filtered_rows(self) -> list[Strip]:
+        """Return the rows after the app's filters (no colour, ANSI colours); only new rows go through them."""
+        filters = tuple(self.get_line_filters())
+        old_rows, old_filters, old = self._filtered
+        if old_rows is self._rows and old_filters == filters:
+            return old
+        keep = len(old) if old_filters == filters else 0
+        background = self._column.frame.palette.background
+        rows: list[Strip] = []
+        for y, row in enumerate(self._rows):
+            if y < keep and old_rows[y] is row:
+                rows.append(old[y])
+                continue
+            strip = row
+            for line_filter in filters:
+                strip = strip.apply_filter(line_filter, background)
+            rows.append(strip)
+        self._filtered = self._rows, filters, rows
         return rows
 
     @override
