@@ -40,6 +40,8 @@ class Plan:
     query: Query
     pattern: re.Pattern[str] | None
     """Finds any of the terms in folded text."""
+    top_id: int
+    """No match has a larger id."""
     is_about_sessions: bool = False
     """Only filters on sessions: nothing to find in messages."""
     shown_no: int = 0
@@ -92,8 +94,9 @@ def _holds(folded: str, clauses: tuple[tuple[Term, ...], ...], excluded: tuple[T
 def make_plan(conn: sqlite3.Connection, parsed: Query, *, cwd: str, session_id: str, is_indexed: bool) -> Plan | None:
     """Return the plan for a query; None when its filters leave no session."""
     wanted = filters.plan(parsed.filters, time.time())
-    session = [*wanted.session, *([Condition("s.cwd = ?", (cwd,))] if cwd else [])]
-    conditions = [Condition("s.deleted_at IS NULL"), *session, *_times(conn, wanted)]
+    session = [*wanted.session, *_session_times(wanted), *([Condition("s.cwd = ?", (cwd,))] if cwd else [])]
+    times = [Condition(f"m.created_at {operator} ?", (moment,)) for operator, moment in wanted.times]
+    conditions = [Condition("s.deleted_at IS NULL"), *session, *times]
     scopes: list[str] = []
     shown_no = 0
     if session_id:
@@ -112,25 +115,25 @@ def make_plan(conn: sqlite3.Connection, parsed: Query, *, cwd: str, session_id: 
     return Plan(
         match=match,
         conditions=tuple(conditions),
-        session_conditions=(*session, *_session_times(wanted)),
+        session_conditions=tuple(session),
         checks=tuple(c for c in parsed.clauses if not literal_only or any(term.is_literal for term in c)),
         excluded=tuple(term for term in parsed.excluded if not literal_only or term.is_literal),
         title_match="" if wanted.on_messages or not is_indexed else _titles(parsed),
         query=parsed,
         pattern=pattern_of(parsed.terms),
+        top_id=_top_id(conn, wanted),
         is_about_sessions=not (parsed.clauses or parsed.excluded or wanted.on_messages),
         shown_no=shown_no,
     )
 
 
-def _times(conn: sqlite3.Connection, wanted: FilterPlan) -> list[Condition]:
-    """Return the conditions on a message's time, with a bound on ids that spares reading all newer ones."""
-    conditions = [Condition(f"m.created_at {operator} ?", (moment,)) for operator, moment in wanted.times]
+def _top_id(conn: sqlite3.Connection, wanted: FilterPlan) -> int:
+    """Return the id that bounds what was said before a time, so that newer matches are not even read."""
     before = [moment for operator, moment in wanted.times if operator == "<"]
-    if before:
-        last = conn.execute("SELECT max(last_message_id) FROM sessions WHERE created_at < ?", (min(before),)).fetchone()
-        conditions.append(Condition("m.id <= ?", (last[0] or 0,)))
-    return conditions
+    if not before:
+        return lineage.NO_BOUND
+    last = conn.execute("SELECT max(last_message_id) FROM sessions WHERE created_at < ?", (min(before),)).fetchone()
+    return int(last[0] or 0)
 
 
 def _session_times(wanted: FilterPlan) -> list[Condition]:

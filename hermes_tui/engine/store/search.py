@@ -156,7 +156,7 @@ def _page(
         return SearchPage(note=parsed.note)
     if plan.is_about_sessions:
         return results.recent(conn, plan, cursor, cwd=cwd, limit=limit, note=parsed.note)
-    cursor = cursor.started(conn)
+    cursor = cursor.started(conn, plan)
     seen = seen_before(conn, plan, cursor)
     chosen: list[Group] = []
     while True:
