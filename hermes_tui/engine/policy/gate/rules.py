@@ -58,8 +58,7 @@ def sort_words(words: Sequence[Word]) -> tuple[Row | None, str, Args, tuple[str,
         at = _module_index(rest, row)
         if at >= 0:
             outer = read_args(row, rest[:at]).used
-            module_row = find_row("python -m")
-            row, rest, prefix = module_row or row, rest[at + 1 :], ("-m",)
+            row, rest, prefix = find_row("python -m") or row, rest[at + 1 :], ("-m",)
     args = read_args(row or Row(name), rest)
     args = Args(args.row, args.lead, outer + args.used, args.unknown, args.operands, args.after_dashes, args.loose)
     lead = prefix + args.lead + tuple(word.text for word in args.operands)
@@ -132,6 +131,8 @@ def _judge_program(finding: Finding, guard: PathGuard) -> None:
     row, finding.program, args, finding.lead = sort_words(command.words)
     finding.args = args
     if finding.program in command.functions:
+        return
+    if row is not None and len(command.words) == 2 and command.words[1].text in ("--version", "--help"):
         return
     if row is None:
         finding.remember = "/" not in finding.program

@@ -213,7 +213,7 @@ ROWS = [
     *safe("unset", raw=True, check=check_unset),
     *unknown("trap", raw=True, check=check_trap, remember=False, reason="runs a command later"),
     *safe("alias", raw=True, check=check_alias),
-    *safe("eval", raw=True, check=check_eval, remember=False),
+    *unknown("eval", raw=True, check=check_eval, remember=False, reason="runs its words as a command text"),
     *unknown("source .", raw=True, check=check_source, remember=False, reason="runs a file in this shell"),
     *safe("set", raw=True, check=check_set),
     *unknown("shopt ulimit umask", raw=True, remember=False),

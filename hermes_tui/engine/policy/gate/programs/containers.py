@@ -107,7 +107,7 @@ ROWS = [
             stops=True,
             remember=False,
             check=check_exec,
-            dangers=_DANGERS,
+            dangers={"--privileged": _MOUNT},
             reason="runs a command in a container",
         ),
         unknown(

@@ -299,6 +299,7 @@ ROWS = [
     ),
     *writes("unlink", "d*", remember=False),
     *writes("trash trash-put gio-trash rmtrash", "d*", "-v -r -f -d -i"),
+    *danger("rimraf del-cli del", DELETES, "d*", "-g --glob -f --force"),
     *danger("shred wipe srm", "destroys the content of files", "d*", "-f -n= -s= -u -v -x -z --remove? --iterations="),
     *danger("truncate", "cuts files", "t*", "-s|--size= -c|--no-create -o -r|--reference=:r"),
     *writes(

@@ -55,6 +55,11 @@ def check_zip(call: Call) -> Outcome:
     return Outcome(issues, operands=call.args.operands[1:])
 
 
+def check_unzip(call: Call) -> Outcome:
+    """``unzip -l`` lists, ``-p`` prints."""
+    return Outcome(base=Level.SAFE if call.args.has("-l", "-t", "-p", "-Z") else None)
+
+
 def check_rsync(call: Call) -> Outcome:
     """``rsync``: another machine when a path has a colon; ``--delete`` deletes."""
     issues: list[Issue] = []
@@ -97,11 +102,10 @@ ROWS = [
         dangers={
             "-m": "deletes what it packed",
             "-d": "deletes entries of the archive",
-            "--unzip-command": _RUNS,
             "-TT": _RUNS,
         },
     ),
-    *writes("unzip", "r-*", "-l -v -t -p -q -o:u -n -u -d=:w -j -x= -Z -a -C"),
+    *writes("unzip", "r-*", "-l -v -t -p -q -o:u -n -u -d=:w -j -x= -Z -a -C", check=check_unzip),
     *writes(
         "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 compress uncompress",
         "w*",

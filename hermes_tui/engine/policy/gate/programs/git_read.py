@@ -62,6 +62,9 @@ def check_tag(call: Call) -> Outcome:
     return Outcome()
 
 
+_DANGERS = {"--ext-diff": "runs the configured diff program", "--textconv": "runs configured programs"}
+
+
 def log_rows(names: str, options: str = LOG) -> list[Row]:
     """Return rows of subcommands that show revisions or files out of revisions."""
     return safe(
@@ -69,7 +72,7 @@ def log_rows(names: str, options: str = LOG) -> list[Row]:
         "r*",
         options,
         check=check_objects,
-        dangers={"--ext-diff": "runs the configured diff program", "--textconv": "runs configured programs"},
+        dangers={name: why for name, why in _DANGERS.items() if name in options},
     )
 
 

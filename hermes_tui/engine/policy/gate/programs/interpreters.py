@@ -105,7 +105,7 @@ def _check_language(call: Call, language: str, inline: str) -> Outcome:
     scripts = [word for word in args.operands[:1] if word.text != "-"]
     if scripts:
         return Outcome(_judge_script(call, scripts[0]), operands=[])
-    if args.has("--version", "--help", "-V"):
+    if args.has("--version", "--help", "-V", "-v"):
         return Outcome(base=Level.SAFE)
     return Outcome(_judge_stdin(call.command, language), operands=[])
 
@@ -147,7 +147,6 @@ ROWS = [
         "python -m",
         options="",
         subs={row.name: row for row in [*_MODULES, _pip_module()]},
-        remember=False,
         reason="runs a Python module",
     ),
     *unknown(
@@ -171,7 +170,7 @@ ROWS = [
     *unknown(
         "node bun deno",
         "-*",
-        "-e|--eval=:u -p|--print=:u -c|--check -r|--require=:x --import=:x --loader=:x --inspect?:u "
+        "-v -e|--eval=:u -p|--print=:u -c|--check -r|--require=:x --import=:x --loader=:x --inspect?:u "
         "--inspect-brk?:u --test --watch --env-file=:r",
         stops=True,
         check=check_other,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..facts import Row
+from ..facts import Call, Inner, Outcome, Row
 from .rows import danger, parent, safe, unknown, writes
 
 _REMOVES = "removes packages"
@@ -24,6 +24,11 @@ _PYTEST_DANGERS = {"--basetemp": "empties that folder first", "--pastebin": "sen
 def pytest_row(name: str) -> Row:
     """Return the row of pytest under one of its names."""
     return unknown(name, "r*", _PYTEST, reason="runs the tests of the project", dangers=_PYTEST_DANGERS)[0]
+
+
+def check_npx(call: Call) -> Outcome:
+    """``npx PROGRAM``: the program is judged too."""
+    return Outcome([], [Inner(words=call.args.operands)] if call.args.operands else [], operands=[])
 
 
 def _system(name: str, reads: str, changes: str, removes: str, options: str = "") -> Row:
@@ -231,6 +236,7 @@ ROWS = [
         "-*",
         "-y",
         stops=True,
+        check=check_npx,
         remember=False,
         reason="downloads and runs a package",
     ),

@@ -1,0 +1,59 @@
+"""A workspace with a few files, a home beside it, and gates over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hermes_tui.engine.config.settings import ApprovalSettings
+from hermes_tui.engine.policy.gate.gate import ShellGate
+
+USUAL_RULES = (
+    "git status",
+    "git log",
+    "git diff",
+    "git add",
+    "git commit",
+    "ls",
+    "cat",
+    "rg",
+    "grep",
+    "echo",
+    "head",
+    "tail",
+    "sort",
+    "wc",
+    "npm test",
+    "pytest",
+    "python -m pytest",
+    "cargo test",
+    "mkdir",
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    for name in ("src/app.py", "src/util.py", "notes.md", "tests/test_app.py", ".env", "package.json", "sub/x.txt"):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x\n")
+    (folder / ".git").mkdir()
+    return folder
+
+
+@pytest.fixture
+def make_gate(home: Path) -> Callable[..., ShellGate]:
+    def make(**settings: object) -> ShellGate:
+        return ShellGate(ApprovalSettings(**settings), home=home)  # type: ignore[arg-type]
+
+    return make

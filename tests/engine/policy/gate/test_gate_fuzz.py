@@ -1,0 +1,44 @@
+"""Random texts, run by a real bash, run nothing that the gate did not list."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import pytest
+from support.gate_fuzz import Arena
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32" or shutil.which("bash") is None, reason="compares with a real bash"
+)
+
+ONCE_MISSED = [
+    "mka n1 | bash <<'E'\nmkb n2\nE\n",
+    "( mka n1 ) # \\\nmkb n2",
+    "mka n1 '#' # \\\nmkb n2",
+    "mka n1 | cat <<E\n$(mkb n2)\nE\n",
+    "> out.t\\\nxta mka n1",
+    "env A,=1 mka n1",
+    "env =1 mka n1",
+    "mka n1$((1+2)) x",
+    "bash <<'E'}\nmka n1\nE\n",
+]
+
+
+@pytest.fixture
+def arena(tmp_path):
+    return Arena(tmp_path)
+
+
+def test_nothing_runs_unseen(arena):
+    misses = [miss for seed in range(150) if (miss := arena.check(seed))]
+    assert not misses
+
+
+@pytest.mark.parametrize("text", ONCE_MISSED)
+def test_what_once_ran_unseen_is_seen(arena, text):
+    assert arena.check_text(text) is None
+
+
+def test_the_comparison_notices_an_unlisted_program(arena):
+    assert arena.run("mka n1; true && mkb n2") == ["mka n1", "mkb n2"]
