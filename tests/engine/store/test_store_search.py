@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 import pytest
 from support.store import assistant, found, talk, user
@@ -138,13 +139,14 @@ CASES: list[tuple[str, set[str]]] = [
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> SessionDB:
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SessionDB]:
     db = SessionDB(tmp_path_factory.mktemp("corpus") / "state.db")
     for name, text in CORPUS.items():
         db.create(session_id=name)
         message: Message = {"role": "tool" if name == "json" else "user", "content": text}
         db.append(name, message)
-    return db
+    yield db
+    db.close()
 
 
 @pytest.mark.parametrize(("query", "expected"), CASES, ids=[query for query, _ in CASES])
@@ -231,7 +233,7 @@ FILTERED: list[tuple[str, set[str]]] = [
 
 
 @pytest.fixture(scope="module")
-def filtered(tmp_path_factory: pytest.TempPathFactory) -> SessionDB:
+def filtered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SessionDB]:
     db = SessionDB(tmp_path_factory.mktemp("filtered") / "state.db")
     db.create(
         "The payment bug", source="tui", cwd="/work/api", model="claude-opus", provider="anthropic", session_id="A"
@@ -258,7 +260,8 @@ def filtered(tmp_path_factory: pytest.TempPathFactory) -> SessionDB:
     db._db.write(
         lambda conn: conn.execute("UPDATE sessions SET updated_at = ? WHERE id IN ('A', 'B')", (march,)).rowcount
     )
-    return db
+    yield db
+    db.close()
 
 
 @pytest.mark.parametrize(("query", "expected"), FILTERED, ids=[query for query, _ in FILTERED])

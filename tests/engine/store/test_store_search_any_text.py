@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -22,13 +23,14 @@ PIECES = [
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> SessionDB:
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SessionDB]:
     db = SessionDB(tmp_path_factory.mktemp("small") / "state.db")
     session = db.create(title="foo 数据")
     db.append_many(
         session, [{"role": "user", "content": "foo bar 数据库 \0 \ud800 🎉"}, {"role": "assistant", "content": "a-b_c"}]
     )
-    return db
+    yield db
+    db.close()
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -79,7 +81,7 @@ def contains(text: str, word: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def oracle(tmp_path_factory: pytest.TempPathFactory) -> tuple[SessionDB, dict[str, list[tuple[str, str]]]]:
+def oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SessionDB, dict[str, list[tuple[str, str]]]]]:
     rng = random.Random(5)
     db = SessionDB(tmp_path_factory.mktemp("oracle") / "state.db")
     said: dict[str, list[tuple[str, str]]] = {}
@@ -93,7 +95,8 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> tuple[SessionDB, dict[st
             for _ in range(3)
         ]
         db.append_many(session, [{"role": role, "content": text} for role, text in said[session]])  # type: ignore[typeddict-item]
-    return db, said
+    yield db, said
+    db.close()
 
 
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
