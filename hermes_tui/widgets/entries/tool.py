@@ -14,8 +14,8 @@ from ..rendering.units import DrawnUnit, Unit, line_units
 from ..rendering.wrapping import clip, clip_middle
 from .base import Entry
 from .reasoning import seconds_text
-from .tool_cards import BAR, CARDS
-from .tool_result import MAX_LIVE, args_text, bounded, output_lines, result_text
+from .tool_cards import BAR, CARDS, MAX_SUMMARY
+from .tool_result import MAX_LIVE, args_text, bounded_display, output_lines, result_text
 
 State: TypeAlias = Literal["draft", "running", "waiting", "ok", "error", "denied", "timeout", "interrupted"]
 
@@ -109,10 +109,11 @@ class ToolEntry(Entry):
             result: The JSON text that the model gets.
             duration_s: How long it took.
         """
-        self.display = {**self.display, **(display or {})}
+        self.display = bounded_display({**self.display, **(display or {})})
         self.state = outcome if outcome in _STATES else "error"  # type: ignore[assignment]
         self.outcome = outcome
-        self.result = bounded(result) if not result.startswith("{") else bounded(result_text(result))
+        has_text = outcome == "ok" and any(self.display.get(key) for key in ("output", "content"))
+        self.result = "" if has_text else result_text(result)
         self.duration_s = duration_s
         self._live, self._live_lines = "", 0
 
@@ -127,7 +128,7 @@ class ToolEntry(Entry):
     def source(self) -> str:
         command = self.args.get("command")
         head = str(command) if isinstance(command, str) else args_text(self.args)
-        shown = self.display.get("diff") or self.display.get("output")
+        shown = next((text for key in ("diff", "output", "content") if (text := self.display.get(key))), None)
         body = shown if isinstance(shown, str) else self.result or self._live
         return "\n".join(part for part in (f"{self.name} {head}".strip(), body) if part)
 
@@ -191,7 +192,7 @@ class ToolEntry(Entry):
         if self._draft_size:
             facts.append((_bytes_text(self._draft_size), "muted"))
         if summary := shown.get("summary"):
-            facts.append((clip(one_line(str(summary)), 40), "muted"))
+            facts.append((clip(one_line(str(summary)), MAX_SUMMARY), "muted"))
         if self._live_lines:
             facts.append((f"{self._live_lines:,} lines", "muted"))
         for key, sign, look in (("added", "+", "add"), ("removed", "-", "remove")):

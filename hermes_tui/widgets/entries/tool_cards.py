@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 ERROR_LINES: Final = 10
 """Last lines of a failed call that are shown without being asked for."""
+MAX_SUMMARY: Final = 40
+"""Cells of a summary in the header."""
 DIFF_LINES: Final = 40
 """Lines of a diff that are shown without being asked for."""
 BAR: Final = "\u2502 "
@@ -25,7 +27,7 @@ Card: TypeAlias = Callable[["ToolEntry", Frame, bool], list[Unit]]
 
 def _output(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
     del frame
-    shown = entry.display.get("output")
+    shown = entry.display.get("output") or entry.display.get("content")
     lines = output_lines(shown if isinstance(shown, str) else result_text(entry.result))
     if is_open:
         return line_units(lines, "muted", prefix=BAR)
@@ -85,6 +87,8 @@ def _clarify(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
     answer = entry.display.get("answer")
     if not isinstance(answer, str) or not answer:
         return _output(entry, frame, is_open)
+    if not is_open and answer == entry.display.get("summary") and len(answer) <= MAX_SUMMARY and "\n" not in answer:
+        return []
     return [LinesUnit(clean(answer).split("\n"), prefix=BAR, wrap=True)]
 
 

@@ -24,6 +24,14 @@ def bounded(text: str, limit: int = MAX_KEPT) -> str:
     return f"{text[:half]}\n\u2026 {len(text) - limit:,} characters not shown \u2026\n{text[-half:]}"
 
 
+def bounded_display(display: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a card's words with long texts cut; a diff keeps more, because a part of it misleads."""
+    return {
+        key: bounded(value, 8 * MAX_KEPT if key == "diff" else MAX_KEPT) if isinstance(value, str) else value
+        for key, value in display.items()
+    }
+
+
 def output_lines(text: str) -> list[str]:
     """Return output as lines that are safe to draw; what a progress bar overwrote is gone."""
     return clean(last_overwrite(text.replace("\r\n", "\n"))).strip("\n").split("\n") if text.strip() else []

@@ -214,6 +214,7 @@ def test_sequences_split_between_pieces_never_show():
     for piece in ("red \x1b", "[3", "1mx\x1b]52;c;QQ", "==\x07 end"):
         entry.append(piece)
         assert "52" not in "".join(lines_of(entry, _frame(80)))
+    entry.finish(None)
     assert lines_of(entry, _frame(80)) == ["red x end"]
 
 

@@ -451,6 +451,7 @@ async def test_a_burst_is_cut_over_several_frames():
         transcript.changed(entry)
         await pilot.pause()
         entry.append("- an item of a long list\n" * 4_000 + "\nthe end")
+        entry.finish(None)
         transcript.changed(entry)
         for _ in range(500):
             await pilot.pause()
