@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .screens.approval import ApprovalScreen
     from .screens.approval_modal import GuardedModal
     from .screens.clarify import ClarifyScreen
+    from .screens.entry_view import EntryView
 
 HANGUP_EXIT = 129
 """Exit code after the terminal vanished: 128 + SIGHUP."""
@@ -115,12 +116,26 @@ class HermesApp(App[int]):
     def on_ready(self) -> None:
         """The first frame is painted: hand over what was typed already, then load what is heavy."""
         self._watch_signals()
-        early, self._early = self._early or [], None
-        for event in early:
-            # Enter reads as a newline while the terminal was not ours yet.
-            is_enter = isinstance(event, events.Key) and event.key == "ctrl+j"
-            self.post_message(events.Key("enter", "\r") if is_enter else event)
+        # Enter reads as a newline while the terminal was not ours yet.
+        self._early = [
+            events.Key("enter", "\r") if isinstance(event, events.Key) and event.key == "ctrl+j" else event
+            for event in self._early or ()
+        ]
+        self._release_early()
         threading.Thread(target=self._start_engine, name="engine-start", daemon=True).start()
+
+    def push_screen(self, screen: Any, *args: Any, **options: Any) -> Any:
+        """Show a screen; what is typed before it can take keys waits for it."""
+        pushed = super().push_screen(screen, *args, **options)
+        if self._early is None and not self.is_headless:
+            self._early = []
+            self.screen.call_after_refresh(self._release_early)
+        return pushed
+
+    def _release_early(self) -> None:
+        early, self._early = self._early or (), None
+        for event in early:
+            self.post_message(event)
 
     def _start_engine(self) -> None:
         try:
@@ -147,6 +162,10 @@ class HermesApp(App[int]):
     def on_guarded_modal_typed_early(self, event: GuardedModal.TypedEarly) -> None:
         """What was typed into a dialog that was not armed goes on into the draft."""
         self.chat.input.typed_early(event.text, event.key)
+
+    async def on_entry_view_copy_wanted(self, event: EntryView.CopyWanted) -> None:
+        """Copy what the reader chose."""
+        await self.chat.input.copy(event.text)
 
     def on_guarded_modal_interrupt_wanted(self) -> None:
         """Stop the turn; that closes the dialog as denied."""

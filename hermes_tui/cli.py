@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, NoReturn
 
 from hermes_tui import __version__
@@ -30,12 +31,12 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
+    if argv is None:
+        _ensure_utf8()
     words = list(sys.argv[1:] if argv is None else argv)
+    _set_output(errors="backslashreplace")
     try:
-        for name, command in _COMMANDS.items():
-            if words and words[0] == name:
-                return command(words[1:])
-        return _screen(words)
+        return _run_words(words)
     except ConfigError as error:
         return _complain(error, CONFIG)
     except ProviderError as error:
@@ -47,6 +48,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output left, e.g. `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return OK
+
+
+def _ensure_utf8() -> None:
+    """Start again in UTF-8 mode where Python would read file names in another encoding."""
+    if sys.getfilesystemencoding() != "utf-8" and sys.platform != "win32":
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+
+
+def _set_output(**how: str) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # something else where a test reads along
+            stream.reconfigure(**how)
+
+
+def _run_words(words: Sequence[str]) -> int:
+    """Run the command that the first word names, or the screen."""
+    command = _COMMANDS.get(words[0]) if words else None
+    try:
+        return command(words[1:]) if command else _screen(words)
+    finally:
+        sys.stdout.flush()  # here a reader that left is met by an answer, at the interpreter's end by a traceback
 
 
 def _complain(error: HermesError, code: int) -> int:
@@ -118,6 +140,7 @@ def _screen(words: Sequence[str]) -> int:
             '  In a script or a pipe use: hermes-tui run "PROMPT" (or - to read it from stdin).\n'
         )
         return USAGE
+    _set_output(encoding="utf-8")
     loaded = _load(options)
     os.environ.setdefault("ESCDELAY", "25" if os.environ.get("SSH_CONNECTION") is None else "50")
     from hermes_tui.app import run_app

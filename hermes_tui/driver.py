@@ -34,7 +34,7 @@ class TerminalDriver(LinuxDriver):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        if sys.__stdout__ is not None and not self._file.isatty():
+        if sys.__stdout__ is not None and not (self._file and self._file.isatty()):
             self._file = sys.__stdout__  # Textual draws on stderr; somebody keeps that in a file
 
     def start_application_mode(self) -> None:
@@ -42,6 +42,8 @@ class TerminalDriver(LinuxDriver):
         self._leaving = False
         self._wake_read, self._wake_write = os.pipe()
         super().start_application_mode()  # type: ignore[no-untyped-call]
+        # With the mouse left to the terminal, the wheel must not come as arrow keys: they would flip through prompts.
+        self.write("\x1b[?1007l")
 
     def disable_input(self) -> None:
         """Stop the input thread at once."""

@@ -249,7 +249,8 @@ class EntryPresenter:
             self._answer = self._reasoning = None
         self._step_entries = []
         wait = f" in {event.wait_s:.0f} s" if event.wait_s >= 1 else ""
-        self._note("warning", f"{event.reason.rstrip('.')}; attempt {event.attempt} of {event.max_attempts}{wait}", kind="retry")
+        reason = event.reason.rstrip(".")
+        self._note("warning", f"{reason}; attempt {event.attempt} of {event.max_attempts}{wait}", kind="retry")
 
     def _committed(self, message_id: int, role: str, call_id: str) -> None:
         """Give entries the row they came from, so that they can be forked and found."""
@@ -319,6 +320,14 @@ class Presenter:
                 shell.close_clarify(request_id, answer)
             case _:
                 self._present_state(event)
+
+    def restore(self, event: ev.Event) -> None:
+        """Take from a stored event what outlives its moment: the todo list and the changed files."""
+        if isinstance(event, ev.ToolFinished):
+            self._finished_tool(event)
+            items = event.display.get("items")
+            if event.display.get("kind") == "todo" and isinstance(items, list):
+                self._shell.show_todos([item for item in items if isinstance(item, dict)])  # type: ignore[misc]
 
     def _finished_tool(self, event: ev.ToolFinished) -> None:
         shown = event.display

@@ -57,7 +57,8 @@ class ChatScreen(Screen[None]):
 
     AUTO_FOCUS = "#composer"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(command.key, f"command('{command.id}')", command.title, id=command.id, show=False)
+        # Priority: acted on in the order of typing, before the prompt sees the next key.
+        Binding(command.key, f"command('{command.id}')", command.title, id=command.id, show=False, priority=True)
         for command in COMMANDS
         if command.key and command.global_key
     ]
@@ -86,8 +87,10 @@ class ChatScreen(Screen[None]):
         ui = self.ui
         self.transcript = Transcript(detail=ui.detail, reasoning=ui.reasoning, animate=ui.animation, id="transcript")
         self.panel = SidePanel(plain=ui.plain, id="panel")
-        self.queue = QueueList(id="queue")
-        self.composer = Composer("Ask anything, / for commands, @ for files", root=Path.cwd(), id="composer")
+        self.queue = QueueList(plain=ui.plain, id="queue")
+        self.composer = Composer(
+            "Ask anything, / for commands, @ for files", root=Path.cwd(), plain=ui.plain, id="composer"
+        )
         self.status = StatusBar(animated=ui.animation, plain=ui.plain, id="status")
         yield Static("The window is too small.", id="too-small", markup=False)
         yield self.header
@@ -213,6 +216,10 @@ class ChatScreen(Screen[None]):
     @on(Composer.Refused)
     def _refused(self, event: Composer.Refused) -> None:
         self.say(event.text, error=True)
+
+    @on(Composer.StashChanged)
+    def _stash_changed(self, event: Composer.StashChanged) -> None:
+        self.say(f"{event.count} stashed; ctrl+s on an empty prompt brings it back." if event.count else "Unstashed.")
 
     @on(QueueList.EditRequested)
     def _queue_edit(self, event: QueueList.EditRequested) -> None:

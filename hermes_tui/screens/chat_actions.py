@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from hermes_tui.commands import BY_ID, COMMANDS, key_of
 from hermes_tui.engine.types.errors import HermesError
-from hermes_tui.widgets.entries import AssistantEntry
+from hermes_tui.widgets.entries import AssistantEntry, ToolEntry
 from hermes_tui.widgets.rendering.rows import Detail, ReasoningLevel
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def _view(chat: ChatScreen, args: str) -> None:
         return
     from .entry_view import EntryView
 
-    chat.app.push_screen(EntryView(text))
+    chat.app.push_screen(EntryView(text, prose=not isinstance(chat.transcript.cursor, ToolEntry)))
 
 
 def _detail(chat: ChatScreen, args: str) -> None:
@@ -269,8 +269,12 @@ def _theme(chat: ChatScreen, args: str) -> None:
         return
     from .palette import PaletteRow, PaletteScreen
 
+    before = chat.hermes.theme
     rows = [PaletteRow(id=name, title=name, group="Themes") for name in chat.hermes.theme_names()]
-    chat.app.push_screen(PaletteScreen(rows), lambda name: _use_theme(chat, name) if name else None)
+    chat.app.push_screen(
+        PaletteScreen(rows, title="Theme", on_highlight=chat.hermes.use_theme),
+        lambda name: _use_theme(chat, name or before),
+    )
 
 
 def _use_theme(chat: ChatScreen, name: str) -> None:

@@ -133,6 +133,7 @@ class ChatSessions:
         with chat.app.batch_update():
             for event in events:
                 chat.presenter.entries.present(event)
+                chat.presenter.restore(event)
         chat.shell.show_state(session.state)
         self._bridge = Bridge(asyncio.get_running_loop(), chat.presenter.present_all, _frame_s())
         self._unsubscribe = session.subscribe(self._bridge.sink)

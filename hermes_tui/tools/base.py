@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from .ports import ToolContext
+from .ports import SessionState, ToolContext
 
 Args: TypeAlias = Mapping[str, Any]
 Result: TypeAlias = dict[str, Any]
@@ -90,4 +90,6 @@ class Tool:
     ``kind`` is one of ``terminal``, ``diff``, ``file``, ``search``, ``todo``, ``clarify``, ``generic``. ``diff`` cards
     carry ``diff`` (unified), ``added``, ``removed``; ``terminal`` cards ``exit_code``, ``output``, ``cwd``.
     """
+    restore: Callable[[SessionState, Result], None] | None = None
+    """Puts back what the tool keeps for a session, from its last successful result, when the session is resumed."""
     max_result_chars: int = 100_000

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from .base import Args, Assessment, Result, Tool, assess_nothing, display_generic
-from .ports import ToolContext
+from .ports import SessionState, ToolContext
 
 BUILTIN_MODULES = ("terminal", "files", "patch", "search", "todo", "clarify")
 
@@ -31,6 +31,7 @@ class ToolRegistry:
         interactive: bool = False,
         assess: Callable[[Args, ToolContext], Assessment] = assess_nothing,
         display: Callable[[Args, Result | None], dict[str, Any]] = display_generic,
+        restore: Callable[[SessionState, Result], None] | None = None,
         max_result_chars: int = 100_000,
     ) -> Tool:
         """Add a tool, replacing one of the same name. See :class:`~hermes_tui.tools.base.Tool` for the arguments."""
@@ -44,6 +45,7 @@ class ToolRegistry:
             interactive=interactive,
             assess=assess,
             display=display,
+            restore=restore,
             max_result_chars=max_result_chars,
         )
         self._tools[name] = tool

@@ -89,9 +89,9 @@ def todo_list(state: SessionState) -> TodoList:
     return state.get("todos", TodoList)
 
 
-def restore_todos(state: SessionState, items: Sequence[Mapping[str, Any]]) -> None:
-    """Put back the list of a resumed session, as its last ``todo`` result had it."""
-    todo_list(state).update(items, merge=False)
+def restore(state: SessionState, result: Result) -> None:
+    """Put back the list of a resumed session, as its last result had it."""
+    todo_list(state).update(result.get("todos") or [], merge=False)
 
 
 def run(args: Args, context: ToolContext) -> Result:
@@ -117,4 +117,4 @@ def display(args: Args, result: Result | None) -> dict[str, Any]:
     return shown | {"summary": f"{done} of {len(items)} done", "items": items}
 
 
-registry.register("todo", SCHEMA, run, toolset="todo", display=display)
+registry.register("todo", SCHEMA, run, toolset="todo", display=display, restore=restore)

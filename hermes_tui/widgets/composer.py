@@ -6,13 +6,13 @@ Reports what a person wants as messages and knows nothing of sessions or engines
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from textual import events, on
-from textual.binding import Binding, BindingType
+from textual.binding import Binding, BindingsMap, BindingType
 from textual.message import Message
 from textual.screen import Screen
 
@@ -87,6 +87,8 @@ class Composer(ActionPrompt):
         self, placeholder: str = "", *, root: Path | None = None, plain: bool = False, id: str | None = None
     ) -> None:
         self._history = PromptHistory()
+        self._keymap: Mapping[str, str] | None = None
+        self._bound: BindingsMap | None = None
         self._completion = CompletionControl(self, self._history, root or Path.cwd())
         self._mark = ">" if plain else "❯"
         super().__init__(placeholder=placeholder, mark=self._mark, id=id)
@@ -193,9 +195,23 @@ class Composer(ActionPrompt):
         event.prevent_default()
         handled = self._completion_key(event.key) if self._completion.is_open else False
         if not handled:
-            handled = self._own_key(event)
+            handled = self._own_key(event) or await self._own_binding(event.key)
         if handled:
             event.stop()
+
+    async def _own_binding(self, key: str) -> bool:
+        """Act on a binding here and now.
+
+        Textual runs it only after the key has travelled up to the app; by then the keys behind it have been typed
+        already, when they came in one burst.
+        """
+        if self._keymap is not (keymap := self.app._keymap) or self._bound is None:
+            self._keymap, self._bound = keymap, self._bindings.copy()
+            self._bound.apply_keymap(keymap)
+        for binding in self._bound.key_to_bindings.get(key, ()):
+            if await self.app.run_action(binding.action, self):
+                return True
+        return False
 
     def _completion_key(self, key: str) -> bool:
         match key:

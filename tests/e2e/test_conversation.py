@@ -183,6 +183,17 @@ def test_the_hardware_cursor_is_at_the_caret(user: Installation) -> None:
         terminal.wait(lambda text: terminal.cursor == (start + 5, row), "the cursor behind the text")
 
 
+def test_keys_of_one_burst_act_in_the_order_of_typing(user: Installation) -> None:
+    with user.start() as terminal:
+        ready(terminal)
+        terminal.type("abcdef\x7f\x7fXY\x1b[D\x1b[Dq")  # two backspaces, two times left
+        terminal.wait_for("abcdqXY")
+        terminal.type("\x03fresh text\x12alba")  # clear, type, open the sessions, search
+        terminal.wait_for("› alba")
+        terminal.type("\x1b")
+        terminal.wait_for("❯ fresh text")
+
+
 def test_the_demo_runs_to_its_end_without_a_model(tmp_path: Path) -> None:
     user = Installation(tmp_path)
     with user.start("--demo", size=(110, 40)) as terminal:

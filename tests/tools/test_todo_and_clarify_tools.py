@@ -6,7 +6,7 @@ import pytest
 from support.tool_context import PlainContext, call_tool
 
 from hermes_tui.tools.registry import load_builtin_tools
-from hermes_tui.tools.todo import MAX_ITEMS, restore_todos
+from hermes_tui.tools.todo import MAX_ITEMS, restore
 
 
 def item(number: int, status: str = "pending", content: str = "") -> dict[str, str]:
@@ -35,7 +35,7 @@ def test_without_merge_the_list_is_replaced(context: PlainContext) -> None:
 
 
 def test_a_resumed_session_gets_its_list_back(context: PlainContext) -> None:
-    restore_todos(context.state, [item(1, "done"), item(2)])
+    restore(context.state, {"ok": True, "todos": [item(1, "done"), item(2)]})
     assert call_tool(context, "todo", todos=[item(2, "done")], merge=True)["counts"]["done"] == 2
 
 

@@ -35,7 +35,7 @@ from .ports import ClientFor, Cost, Gate, MessageStore, Resolve
 from .route import Route
 from .steering import Steering
 from .title import ask_title, first_line
-from .tool_context import ContextParts, SessionObjects, scrub_env
+from .tool_context import ContextParts, SessionObjects, restore_tools, scrub_env
 
 log = logging.getLogger(__name__)
 
@@ -118,6 +118,8 @@ class Agent:
         self._checker = ArgumentChecker()
         self._token: CancelToken | None = None
         self._turn_lock = threading.Lock()
+        self._load_lock = threading.Lock()
+        self._is_loaded = False
         self._title_attempts = 0
         self._title_token = CancelToken()
         self._title_thread: threading.Thread | None = None
@@ -165,7 +167,7 @@ class Agent:
         try:
             self._title_token.cancel("turn")
             if conversation_history is not None:
-                self.conversation.load()
+                self.load()
                 self.conversation.adopt(conversation_history, *self.route.names())
             result = self._run_turn(user_message, system_message or "", task_id)
             while result["completed"] and (addition := self.steering.deliver()):
@@ -209,7 +211,16 @@ class Agent:
         import jsonschema
 
         log.debug("warm: %s %s", json_repair.__name__, jsonschema.__name__)
-        self.conversation.load()
+        self.load()
+
+    def load(self) -> None:
+        """Read a stored session, and give the tools back what they kept for it; once. Blocks on the disk."""
+        with self._load_lock:
+            if self._is_loaded:
+                return
+            self.conversation.load()
+            self._is_loaded = True
+            restore_tools(self._tools(), self.conversation.history, self._objects)
 
     def wait_for_title(self, timeout_s: float | None = None) -> None:
         """Block until the background title call, if any, is over."""
@@ -242,6 +253,7 @@ class Agent:
         return TurnParts(
             settings=self._parts.settings,
             conversation=self.conversation,
+            load=self.load,
             route=self.route,
             client_for=self._parts.client_for,
             emit=self.hub.emit,

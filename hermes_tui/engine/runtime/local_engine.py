@@ -74,8 +74,6 @@ class LocalEngine(SessionDirectory, ModelDirectory):
         workspace = _workspace(row.cwd if row else "")
         parts = self._agent_parts()
         agent = Agent(AgentOptions(model=model, workspace=workspace, platform=source, session_id=known), parts)
-        if known:
-            agent.conversation.load()
         provider, _, name = model.partition("/")
         state = SessionState(
             session_id=agent.session_id,
@@ -84,8 +82,7 @@ class LocalEngine(SessionDirectory, ModelDirectory):
             provider=provider if name else "",
             cwd=str(workspace),
             branch=git_branch(workspace),
-            context_tokens=agent.conversation.estimate(0) if known else 0,
-            cost_usd=agent.conversation.cost_usd,
+            cost_usd=row.cost_usd if row else 0.0,
         )
         session = LiveSession(
             agent,

@@ -56,6 +56,8 @@ class TurnParts:
 
     settings: Settings
     conversation: Conversation
+    load: Callable[[], None]
+    """Reads a stored session on first use."""
     route: Route
     client_for: ClientFor
     emit: Callable[[Event], None]
@@ -127,7 +129,7 @@ class Turn:
         self._parts.route.start_turn()
         model, provider = self._parts.route.names()
         self._parts.emit(TurnStarted(text=text, model=model, provider=provider))
-        self._conversation.load()
+        self._parts.load()
         self._conversation.ensure_stored(model, provider)
         self._conversation.commit(message)
         self._system = self._conversation.prompt(self._parts.tool_names, self._parts.system_message)

@@ -149,7 +149,7 @@ class LiveSession:
 
     def _load_and_announce(self) -> None:
         try:
-            self._agent.conversation.load()
+            self._agent.load()
         except StoreError as error:
             self._agent.hub.emit(Notice(level="error", text=error.message, hint=error.hint, kind="store"))
             return

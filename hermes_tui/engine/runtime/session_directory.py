@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from ..api import SearchPage, SessionRow, SessionSort, StoredMessage
 from ..store.db import SessionDB
-from ..types.errors import StoreReadOnly
+from ..types.errors import ConfigError, StoreReadOnly
 
 UNDO_DELETE_S = 10.0
 """Seconds for which a deleted session can be brought back. Source: design/sessions.md 3."""
@@ -80,7 +80,9 @@ class SessionDirectory:
 
     def export_session(self, session_id: str, fmt: str = "md") -> str:
         """Return the session as Markdown or JSON text."""
-        return self._store.export(session_id, fmt)
+        if fmt not in ("md", "json"):
+            raise ConfigError(f"There is no export format {fmt!r}.", hint="Use md or json.")
+        return self._store.export(session_id, "md" if fmt == "md" else "json")
 
     def prompt_history(self, cwd: str, limit: int = 500) -> list[str]:
         """What was typed in this folder, oldest first."""

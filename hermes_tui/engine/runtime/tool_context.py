@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from ...tools.base import Tool
+from ...tools.ports import SessionState
 from ..policy.approvals import Approvals
 from ..types.events import Event, TodosChanged, ToolOutput
 from ..types.ids import new_request_id
+from ..types.messages import Message
 from ..types.requests import ClarifyRequest
 from .interrupt import CancelToken
 
@@ -44,6 +48,23 @@ class SessionObjects:
                     close()
                 except Exception:
                     log.exception("a tool's session object could not be closed")
+
+
+def restore_tools(tools: Iterable[Tool], history: Sequence[Message], state: SessionState) -> None:
+    """Give each tool that keeps something for a session its last successful result of a stored one."""
+    waiting = {tool.name: tool.restore for tool in tools if tool.restore is not None}
+    for message in reversed(history):
+        if not waiting:
+            return
+        name = message.get("tool_name", "") if message["role"] == "tool" else ""
+        if name not in waiting:
+            continue
+        try:
+            result = json.loads(str(message["content"]))
+        except ValueError:  # capped or foreign
+            continue
+        if isinstance(result, dict) and result.get("ok"):
+            waiting.pop(name)(state, result)
 
 
 def scrub_env(env: Mapping[str, str], key_names: Collection[str], secrets: Collection[str] = ()) -> dict[str, str]:
