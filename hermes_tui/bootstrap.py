@@ -212,7 +212,10 @@ def build_engine(loaded: LoadedSettings, *, demo: bool = False, **endpoint_flags
     """
     shop = Workshop(loaded, os.environ, endpoint_flags)
     if not shutil.which("bash"):
-        shop.notices.append(("warning", "bash was not found; commands run in a plain shell, without a lasting state."))
+        effect = (
+            "commands run in a plain sh, without a lasting state" if shutil.which("sh") else "no command can be run"
+        )
+        shop.notices.append(("warning", f"bash was not found; {effect}."))
     model = DEMO_MODEL if demo else _default_model(shop, endpoint_flags)
     return LocalEngine(
         shop.store,

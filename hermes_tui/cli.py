@@ -56,10 +56,10 @@ def _ensure_utf8() -> None:
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
-def _set_output(**how: str) -> None:
+def _set_output(encoding: str | None = None, errors: str | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # something else where a test reads along
-            stream.reconfigure(**how)
+            stream.reconfigure(encoding=encoding, errors=errors)
 
 
 def _run_words(words: Sequence[str]) -> int:
@@ -140,7 +140,7 @@ def _screen(words: Sequence[str]) -> int:
             '  In a script or a pipe use: hermes-tui run "PROMPT" (or - to read it from stdin).\n'
         )
         return USAGE
-    _set_output(encoding="utf-8")
+    _set_output(encoding="utf-8", errors="backslashreplace")
     loaded = _load(options)
     os.environ.setdefault("ESCDELAY", "25" if os.environ.get("SSH_CONNECTION") is None else "50")
     from hermes_tui.app import run_app

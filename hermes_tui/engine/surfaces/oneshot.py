@@ -43,7 +43,14 @@ def run_once(
         agent.set_approval_mode(_MODE_BY_APPROVAL[approve])
     writer = _JsonWriter(sys.stdout) if json_lines else _TextWriter(sys.stdout, sys.stderr)
     ending = _Ending()
-    unsubscribers = [agent.subscribe(sink) for sink in (ending.watch, writer.write)]
+
+    def write(event: ev.Event) -> None:
+        try:
+            writer.write(event)
+        except BrokenPipeError:  # the reader of our output left: nobody waits for the rest
+            agent.interrupt("terminated")
+
+    unsubscribers = [agent.subscribe(sink) for sink in (ending.watch, write)]
     restore = _interrupt_on_signals(agent)
     try:
         result = agent.run_turn(prompt)
@@ -51,8 +58,8 @@ def run_once(
         restore()
         for unsubscribe in unsubscribers:
             unsubscribe()
-        writer.close()
         agent.close()
+        writer.close()
     return EXIT_BY_REASON.get(str(result["exit_reason"]), ending.code)
 
 
