@@ -15,7 +15,7 @@ from .snippets import pattern_of
 from .terms import Term
 from .text import fold, plain_text
 
-FEW_SESSIONS = 400
+FEW_SESSIONS = 1000
 """Up to this many sessions a filter on sessions is answered by the index itself."""
 TEXT_COLUMNS = "m.role, m.content, m.content_json, m.tool_calls, m.partial"
 """The arguments of :func:`~.text.plain_text`, from ``messages m``."""
@@ -46,6 +46,11 @@ class Plan:
     """Only filters on sessions: nothing to find in messages."""
     shown_no: int = 0
     """Fold every hit under this session; 0 for the session that stands for the hit's."""
+
+    @property
+    def title_checks(self) -> tuple[tuple[Term, ...], ...]:
+        """Clauses that the index cannot decide alone."""
+        return tuple(clause for clause in self.query.clauses if any(term.is_literal for term in clause))
 
     @property
     def compares_text(self) -> bool:
@@ -82,8 +87,9 @@ class Plan:
 
     def accepts_title(self, title: str) -> bool:
         """The same for a title that the index found."""
-        literal = tuple(clause for clause in self.query.clauses if any(term.is_literal for term in clause))
-        return _holds(fold(title), literal, self.query.excluded)
+        if not self.title_checks and not self.query.excluded:
+            return True
+        return _holds(fold(title), self.title_checks, self.query.excluded)
 
 
 def _holds(folded: str, clauses: tuple[tuple[Term, ...], ...], excluded: tuple[Term, ...]) -> bool:

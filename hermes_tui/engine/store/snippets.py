@@ -40,8 +40,9 @@ def excerpt(text: str, pattern: re.Pattern[str] | None) -> tuple[str, Marks]:
         start = _word_start(text, start)
     piece = text[start : start + SNIPPET_CHARS]
     shown = _SPACES.sub(" ", piece).strip()
-    shown = ("\u2026" if start else "") + shown + ("\u2026" if start + SNIPPET_CHARS < len(text) else "")
-    return shown, marks_in(shown, pattern)
+    head, tail = "\u2026" if start else "", "\u2026" if start + SNIPPET_CHARS < len(text) else ""
+    marks = tuple((begin + len(head), end + len(head)) for begin, end in marks_in(shown, pattern))
+    return head + shown + tail, marks
 
 
 def _word_start(text: str, start: int) -> int:
