@@ -38,7 +38,7 @@ from .dialogs import Dialogs
 from .turns import Turns
 
 if TYPE_CHECKING:
-    from hermes_tui.app import HermesApp
+    from .app_port import AppPort
 
 HINTS_IDLE = (("ctrl+r", "sessions"), ("ctrl+p", "palette"), ("f1", "help"))
 HINTS_BUSY = (("esc", "interrupts"), ("alt+enter", "steers"), ("ctrl+p", "palette"))
@@ -114,9 +114,9 @@ class ChatScreen(Screen[None]):
         self.sessions.show_start()
 
     @property
-    def hermes(self) -> HermesApp:
-        """The app, by its own type."""
-        return cast("HermesApp", self.app)
+    def hermes(self) -> AppPort:
+        """What the app can do for the chat."""
+        return cast("AppPort", self.app)
 
     # The engine
 
