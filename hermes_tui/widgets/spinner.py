@@ -81,18 +81,19 @@ class Stopwatch:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+        self.clock = clock
+        """Monotonic seconds."""
         self._started_s: float | None = None
         self._kept_s = 0.0
 
     @property
     def elapsed_s(self) -> float:
         """Seconds since the start, or those that were kept at the stop."""
-        return self._kept_s if self._started_s is None else max(0.0, self._clock() - self._started_s)
+        return self._kept_s if self._started_s is None else max(0.0, self.clock() - self._started_s)
 
     def start(self) -> None:
         """Count from zero."""
-        self._started_s = self._clock()
+        self._started_s = self.clock()
 
     def stop(self) -> None:
         """Keep what was counted."""

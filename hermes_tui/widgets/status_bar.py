@@ -67,7 +67,8 @@ class StatusBar(BarLine):
         """Shared with every other widget that shows running time."""
         self._animated = animated
         self._plain = plain
-        self._watch_time = Stopwatch(clock) if clock else Stopwatch()
+        self.stopwatch = Stopwatch(clock) if clock else Stopwatch()
+        """Measures the turn."""
         self._is_busy = False
         self._has_run = False
         self._tick = 0
@@ -80,7 +81,7 @@ class StatusBar(BarLine):
     def start(self, activity: str = "") -> None:
         """A turn begins: count from zero and let the mark move."""
         self._is_busy = self._has_run = True
-        self._watch_time.start()
+        self.stopwatch.start()
         self.activity = activity
         self.ticker.subscribe(self._on_tick)
         self.refresh_line()
@@ -88,7 +89,7 @@ class StatusBar(BarLine):
     def stop(self, outcome: str = "") -> None:
         """The turn is over: nothing moves any more; the time stays."""
         self._is_busy = False
-        self._watch_time.stop()
+        self.stopwatch.stop()
         self.ticker.unsubscribe(self._on_tick)
         self.activity = outcome
         self.refresh_line()
@@ -127,7 +128,7 @@ class StatusBar(BarLine):
     def _activity_field(self) -> Field:
         if not self._has_run:
             return field(0, self.activity, style="muted")
-        clock = clock_text(self._watch_time.elapsed_s)
+        clock = clock_text(self.stopwatch.elapsed_s)
         if not self._is_busy:
             return field(5 if not self.activity else 0, f"{clock} {self.activity}".rstrip(), clock, style="muted")
         mark = spinner_frame(self._tick, animated=self._animated, plain=self._plain)
