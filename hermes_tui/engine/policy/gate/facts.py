@@ -238,5 +238,7 @@ class Row:
     """Options end at the first operand (wrappers)."""
     single: bool = False
     """Long options have one dash (``find -name``)."""
+    recurses: str = ""
+    """Options with which it reads whole folders, ``*`` when it always does."""
     remember: bool = True
     """False keeps "always" from being offered."""

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ...types.requests import ApprovalMode, CommandPart, VerdictName
 from ..allowlist import Rule, find_allow, find_deny, parse_rules, propose_rule
 from .facts import Inner, Issue, Level, SimpleCommand, Word, is_dynamic, shown
-from .parse import Budget, load_parser
+from .parse import Budget, load_language
 from .paths import PathGuard
 from .programs import find_row, table
 from .rules import Finding, judge_simple
 from .scope import Scope
-from .screen import is_padded
+from .screen import MAX_BYTES, MAX_COMMANDS, is_padded
 from .simple import Context
 from .touched import collect_touched
 from .verdict import Verdict
 from .walk import Script, read_script
 from .words import UnreadableError
 
+_PIECES = re.compile(r"[;&|()`{}<>\x00-\x1f\x7f-\x9f]+|\$\(")
 MAX_DEPTH = 8
 UNREADABLE = "cannot be read safely"
 _ORDER: tuple[VerdictName, ...] = ("allow", "ask", "deny", "never")
@@ -87,17 +89,34 @@ class CommandJudge:
         return replace(verdict, always=bool(rules), always_rules=rules, touched=touched)
 
     def _read_and_judge(self, text: str, cwd: str) -> tuple[_State, Verdict]:
-        load_parser()
+        load_language()
         table()  # the first use of both costs more than the budget of one verdict
         state = _State()
         try:
             script = read_script(text, Scope(self._guard.home, (cwd,)), state.budget)
             self._script(script, state, 0, None)
-        except UnreadableError as error:
-            state.loose.append((Issue(Level.DANGER, f"{UNREADABLE}: {error}"), 0, len(text)))
-        except RecursionError:
-            state.loose.append((Issue(Level.DANGER, f"{UNREADABLE}: very deep nesting"), 0, len(text)))
+        except (UnreadableError, RecursionError) as error:
+            why = "very deep nesting" if isinstance(error, RecursionError) else str(error)
+            state.loose.append((Issue(Level.DANGER, f"{UNREADABLE}: {why}"), 0, len(text)))
+            if self._mode == "off":
+                state.judged += self._salvage(text, cwd)
         return state, self._combine(state)
+
+    def _salvage(self, text: str, cwd: str) -> list[_Judged]:
+        """Find blocked and denied commands in a text that cannot be read, when nobody will be asked about it.
+
+        Rough on purpose: it can only make the answer stricter.
+        """
+        found: list[_Judged] = []
+        budget = Budget()
+        for piece in _PIECES.split(text[:MAX_BYTES])[:MAX_COMMANDS]:
+            words = tuple(Word(word) for word in piece.replace("'", "").replace('"', "").replace("\\", "").split())
+            if not words or budget.is_over():
+                continue
+            judged = self._settle(judge_simple(SimpleCommand(words, 0, len(text), cwds=(cwd,)), self._guard))
+            if judged.verdict in ("deny", "never"):
+                found.append(judged)
+        return found
 
     # -- collecting --------------------------------------------------------------------------------------------------
 
@@ -114,7 +133,8 @@ class CommandJudge:
             self._command(placed, state, depth)
 
     def _command(self, command: SimpleCommand, state: _State, depth: int) -> None:
-        finding = judge_simple(command, self._guard)
+        state.budget.check_time()
+        finding = judge_simple(command, self._guard.limited(state.budget.check_time))
         slot = len(state.judged)
         for inner in finding.inner:
             try:

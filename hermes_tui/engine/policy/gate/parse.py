@@ -15,16 +15,31 @@ from .screen import MAX_COMMANDS, MAX_SECONDS, find_unreadable
 from .words import UnreadableError
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node, Tree
+
+_SHORT = 4096
 
 
 @cache
-def load_parser() -> Parser:
-    """Return the parser; built on first use, some 10 ms."""
+def load_language() -> Language:
+    """Return the grammar; loaded on first use, some 10 ms."""
     import tree_sitter_bash
-    from tree_sitter import Language, Parser
+    from tree_sitter import Language
 
-    return Parser(Language(tree_sitter_bash.language()))
+    return Language(tree_sitter_bash.language())
+
+
+def _parse_bytes(text: bytes, budget: Budget) -> Tree:
+    """Parse, giving up when the time is over. A parser of its own for each text: threads share nothing."""
+    from tree_sitter import Parser
+
+    parser = Parser(load_language())
+    if len(text) < _SHORT:
+        return parser.parse(text)
+    try:
+        return parser.parse(lambda at, _: text[at : at + _SHORT], progress_callback=lambda *_: budget.is_over())
+    except ValueError as error:  # how the binding says that the callback stopped it
+        raise UnreadableError("too much to read in 50 ms") from error
 
 
 class Budget:
@@ -34,12 +49,16 @@ class Budget:
     """
 
     def __init__(self) -> None:
-        self._deadline = time.thread_time() + MAX_SECONDS * 0.8
+        self._deadline = time.thread_time() + MAX_SECONDS * 0.7
         self._commands = 0
+
+    def is_over(self) -> bool:
+        """Tell whether the time is over."""
+        return time.thread_time() > self._deadline
 
     def check_time(self) -> None:
         """Raise when the time is over."""
-        if time.thread_time() > self._deadline:
+        if self.is_over():
             raise UnreadableError("too much to read in 50 ms")
 
     def add_command(self) -> None:
@@ -93,7 +112,7 @@ def parse(text: str, budget: Budget) -> Source:
         raise UnreadableError(unreadable)
     if _looks_deep(text):
         raise UnreadableError("very deep nesting")
-    tree = load_parser().parse(text.encode())
+    tree = _parse_bytes(text.encode(), budget)
     budget.check_time()
     source = Source(text, tree.root_node)
     if tree.root_node.has_error:
@@ -106,5 +125,5 @@ def _looks_deep(text: str) -> bool:
     """Refuse before parsing what makes the parser slow: hundreds of open brackets, thousands of separators."""
     if len(text) < 256:
         return False
-    opened = sum(text.count(bracket) for bracket in "({`")
+    opened = sum(text.count(bracket) for bracket in "({[`")
     return opened > 500 or sum(text.count(separator) for separator in ";&|") > 4 * MAX_COMMANDS

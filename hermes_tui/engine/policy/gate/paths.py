@@ -6,21 +6,22 @@ without regard to case and Unicode form, because the disk may do so too.
 
 from __future__ import annotations
 
-import glob
+import copy
 import os
 import re
 import tempfile
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from typing import Literal, TypeAlias
 
 from .facts import NUMBER, SOME, UNKNOWN, Issue, Level, Word, is_dynamic, shown
+from .globs import TooManyError, expand_glob
 
 PathKind: TypeAlias = Literal["list", "read", "write", "truncate", "delete"]
 MAX_GLOB = 256
+MAX_FOLDERS = 200
 
 _PROTECTED = [
     "**/.git/**",
@@ -196,6 +197,9 @@ class PathPatterns:
             rooted = body.startswith(("/", "**/"))
             self._rules.append((pattern, excepts, rooted, _compile(fold(body))))
 
+    def __bool__(self) -> bool:
+        return bool(self._rules)
+
     def find(self, path: str, base: str = "") -> str:
         """Return the pattern that decides for an absolute path, or an empty string.
 
@@ -244,18 +248,28 @@ class PathGuard:
         temp = os.path.realpath(tempfile.gettempdir())
         temps = [] if is_inside(self.workspace, temp) else [temp, os.path.realpath("/tmp")]
         self._temps = tuple(temps)
+        self.tick: Callable[[], None] = _never_stop
+
+    def limited(self, tick: Callable[[], None]) -> PathGuard:
+        """Return the same rules for one verdict; ``tick`` is called at each path and raises when time is over."""
+        limited = copy.copy(self)
+        limited.tick = tick
+        return limited
 
     def facts(self, word: Word, cwds: Sequence[str]) -> list[PathFact] | None:
         """Resolve a word to the paths that it may name; None when that is known only at run time."""
         text = word.text
+        self.tick()
         if is_dynamic(text) or (not cwds and not os.path.isabs(text)):  # noqa: PTH117
             return None
         found: list[PathFact] = []
         for cwd in cwds or ("/",):
             found.append(self._fact(text, cwd, text))
             if word.pattern:
-                names = islice(glob.iglob(os.path.join(glob.escape(cwd), word.pattern), recursive=True), MAX_GLOB + 1)  # noqa: PTH118, PTH207
-                matches = list(names)
+                try:
+                    matches = expand_glob(word.pattern, cwd, self.tick)
+                except TooManyError:
+                    return None
                 if len(matches) > MAX_GLOB:
                     return None
                 found.extend(self._fact(match, cwd, text) for match in matches)
@@ -328,6 +342,22 @@ class PathGuard:
             return Issue(Level.WRITES, f"writes a temporary file: {fact.written}", "path")
         return Issue(Level.DANGER, f"changes a file outside the workspace: {fact.written}", "path")
 
+    def find_denied_below(self, word: Word, cwds: Sequence[str]) -> str:
+        """Return a path below a folder that the user's ``deny_paths`` refuse, or an empty string. Bounded."""
+        if not self._deny:
+            return ""
+        for fact in self.facts(word, cwds) or ():
+            for count, (folder, folders, files) in enumerate(os.walk(fact.real)):
+                folders[:] = [name for name in folders if name not in (".git", "node_modules", ".venv")]
+                for name in (*files, *folders):
+                    path = os.path.join(folder, name)  # noqa: PTH118
+                    if self._deny.find(path, self.workspace):
+                        return os.path.relpath(path, fact.real)
+                self.tick()
+                if count > MAX_FOLDERS:
+                    break
+        return ""
+
     def is_root(self, word: Word, cwds: Sequence[str]) -> bool:
         """Tell whether a word names a root, a home or a system folder, or everything in it."""
         text = word.text
@@ -346,6 +376,10 @@ class PathGuard:
                 if path in _ROOTS or path == self.home or is_inside(self.home, path):
                     return True
         return False
+
+
+def _never_stop() -> None:
+    """Set no limit."""
 
 
 def is_inside(path: str, folder: str) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from .environment import judge_assignment
 from .facts import Args, Call, Inner, Issue, Level, Outcome, Row, SimpleCommand, Used, Word, shown
+from .globs import TooManyError, expand_glob
 from .options import compile_options, read_args
 from .paths import PathGuard, PathKind
 from .programs import find_row, program_name
@@ -126,7 +126,7 @@ def _judge_program(finding: Finding, guard: PathGuard) -> None:
         finding.program = shown(command.words[0].text)
         finding.issues.append(Issue(Level.DANGER, f"{_UNREADABLE}: {unreadable}", "text"))
         return
-    if any(_reads_as_option(word, command.cwds) for word in command.words[1:]):
+    if any(_reads_as_option(word, command.cwds, guard.tick) for word in command.words[1:]):
         finding.issues.append(Issue(Level.DANGER, "a file name here reads as an option", "path"))
     row, finding.program, args, finding.lead = sort_words(command.words)
     finding.args = args
@@ -189,19 +189,15 @@ def _judge_name(word: Word) -> str:
     return ""
 
 
-def _reads_as_option(word: Word, cwds: Sequence[str]) -> bool:
+def _reads_as_option(word: Word, cwds: Sequence[str], tick: Callable[[], None]) -> bool:
     """Tell whether a glob matches a file whose name starts with a dash."""
     if word.pattern[:1] not in ("*", "?", "[") or "/" in word.pattern:
         return False
-    pattern = re.compile(fnmatch.translate(word.pattern))
-    for cwd in cwds:
-        try:
-            with os.scandir(cwd) as entries:
-                if any(entry.name.startswith("-") and pattern.match(entry.name) for entry in entries):
-                    return True
-        except OSError:
-            continue
-    return False
+    try:
+        found = [path for cwd in cwds for path in expand_glob(word.pattern, cwd, tick)]
+    except TooManyError:
+        return False
+    return any(os.path.basename(path).startswith("-") for path in found)  # noqa: PTH119
 
 
 def _unknown_option(text: str) -> Issue:
@@ -241,8 +237,24 @@ def _judge_operands(finding: Finding, operands: Sequence[Word], guard: PathGuard
         if kind in _KINDS and word.text != "-" and not (word.text == "" and checked):
             finding.touches.append((word, _KINDS[kind]))
             finding.issues += guard.judge(word, _KINDS[kind], finding.command.cwds)
+    _judge_folders(finding, [w for w, kind in zip(operands, kinds, strict=True) if kind == "r"], guard)
     if args.loose and not _is_text_only(args.row):
         finding.issues.append(Issue(Level.UNKNOWN, "words are known only at run time", "text"))
+
+
+def _judge_folders(finding: Finding, words: Sequence[Word], guard: PathGuard) -> None:
+    """A program that reads whole folders may read what the user denied, without naming it."""
+    args = finding.args
+    assert args is not None
+    recurses = args.row.recurses
+    if not recurses or not (recurses == "*" or args.has(*recurses.split())):
+        return
+    here = [Word(".")] if args.row.operands == "-r*" else []
+    for word in [word for word in words if word.text] or here:
+        denied = guard.find_denied_below(word, finding.command.cwds)
+        if denied:
+            finding.issues.append(Issue(Level.DANGER, f"reads a folder that holds {denied}, which is denied", "path"))
+            return
 
 
 def _is_text_only(row: Row) -> bool:

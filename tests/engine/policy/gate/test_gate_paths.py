@@ -164,6 +164,28 @@ def test_no_program_reaches_a_denied_path(tree, make_gate, command):
     assert gate.judge_command(command, cwd=str(tree)).verdict == "deny"
 
 
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        ("grep -r key .", "ask"),
+        ("grep -R key", "ask"),
+        ("rg --hidden key", "ask"),
+        ("cp -r . ../copy", "ask"),
+        ("tar czf x.tgz .", "ask"),
+        ("zip -r x.zip sub", "ask"),
+        ("diff -r . src", "ask"),
+        ("grep -r key src", "allow"),
+        ("rg key", "allow"),
+        ("tar xzf x.tgz", "allow"),
+        ("ls -R", "allow"),
+    ],
+)
+def test_reading_a_whole_folder_with_a_denied_file_in_it_asks(tree, make_gate, command, verdict):
+    (tree / "sub" / "denied.key").write_text("x")
+    gate = make_gate(deny_paths=("**/*.key",))
+    assert gate.judge_command(command, cwd=str(tree)).verdict == verdict
+
+
 def test_a_file_that_reads_as_an_option_asks(tree, make_gate):
     assert make_gate().judge_command("wc *", cwd=str(tree)).verdict == "allow"
     (tree / "-rf").write_text("")

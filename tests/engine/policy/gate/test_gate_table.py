@@ -36,10 +36,10 @@ def test_a_broken_row_is_noticed():
 
 
 EVERY_DAY = """
-ls cat head tail sort uniq wc cut tr cp mv rm mkdir touch ln chmod chown dd tee find fd grep rg sed awk jq tar zip unzip
-gzip curl wget ssh scp rsync nc dig docker podman kubectl systemctl apt dnf brew pip uv poetry npm pnpm yarn npx cargo
-go gem bundle python3 node ruby perl php bash sh zsh make just psql mysql sqlite3 redis-cli mongosh kill pkill ps crontab
-sudo env xargs timeout git gh terraform helm
+ls cat head tail sort uniq wc cut tr cp mv rm mkdir touch ln chmod chown dd tee find fd grep rg sed awk jq tar
+zip unzip gzip curl wget ssh scp rsync nc dig docker podman kubectl systemctl apt dnf brew pip uv poetry npm
+pnpm yarn npx cargo go gem bundle python3 node ruby perl php bash sh zsh make just psql mysql sqlite3 redis-cli
+mongosh kill pkill ps crontab sudo env xargs timeout git gh terraform helm
 """
 
 

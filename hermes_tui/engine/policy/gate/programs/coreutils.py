@@ -180,6 +180,7 @@ ROWS = [
         "-W|--width= --color? -x|--exclude= -X|--exclude-from=:r -s -p -d -e -l -t -T -n --side-by-side "
         "--suppress-common-lines --strip-trailing-cr --minimal --ignore-all-space --ignore-space-change "
         "--ignore-blank-lines --label= -L= --unified? --to-file=:r --from-file=:r",
+        recurses="-r",
     ),
     *safe("diff3 colordiff", "r*", "-u -m -A -E -e -3"),
     *safe("stat", "l*", "-c|--format= -f|--file-system -L|--dereference -t|--terse --printf= -x -s"),
@@ -260,6 +261,7 @@ ROWS = [
         "--preserve? --no-preserve= --parents --sparse= --reflink? --backup? --strip-trailing-slashes "
         "--attributes-only",
         check=check_copy,
+        recurses="-r -a",
     ),
     *writes(
         "mv",

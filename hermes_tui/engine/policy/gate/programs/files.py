@@ -82,6 +82,7 @@ ROWS = [
         "r*",
         _TAR,
         check=check_tar,
+        recurses="*",
         dangers={
             "--checkpoint-action": _RUNS,
             "-I": _RUNS,
@@ -99,6 +100,7 @@ ROWS = [
         "-r|--recurse-paths -q -v -j -m|--move:d -x= -i= -u -d:d -e:u -P=:u -# -y -9 -0 -T:u -TT|--unzip-command=:x "
         "-X -D -l -s=",
         check=check_zip,
+        recurses="-r",
         dangers={
             "-m": "deletes what it packed",
             "-d": "deletes entries of the archive",

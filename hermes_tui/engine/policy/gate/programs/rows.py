@@ -25,11 +25,26 @@ def make(
     raw: bool = False,
     stops: bool = False,
     single: bool = False,
+    recurses: str = "",
     remember: bool = True,
 ) -> list[Row]:
     """Return one row per name."""
     return [
-        Row(name, level, reason, operands, f"{HELP} {options}", dangers or {}, {}, check, raw, stops, single, remember)
+        Row(
+            name,
+            level,
+            reason,
+            operands,
+            f"{HELP} {options}",
+            dangers or {},
+            {},
+            check,
+            raw,
+            stops,
+            single,
+            recurses,
+            remember,
+        )
         for name in names.split()
     ]
 

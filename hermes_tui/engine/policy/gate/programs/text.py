@@ -89,12 +89,13 @@ def check_jq(call: Call) -> Outcome:
 
 
 ROWS = [
-    *safe("grep zgrep", "-r*", _GREP, check=check_grep),
+    *safe("grep zgrep", "-r*", _GREP, check=check_grep, recurses="-r -R"),
     *safe(
         "rg",
         "-r*",
         _RG,
         check=check_grep,
+        recurses="--hidden -. --no-ignore -u",
         dangers={"--pre": "runs a program on every file", "--hostname-bin": "runs a program"},
     ),
     *safe(
