@@ -41,6 +41,14 @@ def parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"maxNesting": 2 * MAX_NESTING + 20}).enable(["table", "strikethrough"])
 
 
+def warm_up() -> None:
+    """Import and run what the first answer needs; meant for a thread, so that the answer itself does not wait."""
+    import pygments.lexer
+    import pygments.lexers  # noqa: F401
+
+    parser().parse("*a* `b`\n\n- c")
+
+
 def parse(text: str, references: References) -> list[Token]:
     """Parse a unit; structure too deep for the parser comes back as one code token."""
     try:

@@ -7,6 +7,7 @@ exact, and tells Textual which rows changed. Private parts of Textual are used o
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,12 +26,15 @@ from typing_extensions import override
 
 from ..entries.base import Entry
 from ..rendering.code import CodeStyler
+from ..rendering.markdown import warm_up
 from ..rendering.palette import Palette
 from ..rendering.rows import Detail, Frame, ReasoningLevel
 from .column import Column, Place, Shown
 from .finding import Finder
 from .marking import Marker, Marks
 
+WARM_UP_AFTER_S: Final = 0.5
+"""When the first paint is certainly over."""
 LIVE_HZ: Final = 8
 """How often clocks and spinners move while something runs."""
 
@@ -65,7 +69,8 @@ class TranscriptWindow(ScrollView, can_focus=True):
         **widget_options: Any,
     ) -> None:
         super().__init__(**widget_options)
-        self._clock = clock
+        self.clock = clock
+        """Monotonic seconds."""
         styler = CodeStyler(self._on_lexer_loaded)
         frame = Frame(80, Palette({}), styler, detail=detail, reasoning=reasoning, animate=animate, now=clock())
         self._column = Column(frame)
@@ -96,6 +101,7 @@ class TranscriptWindow(ScrollView, can_focus=True):
         period_s = 1 / LIVE_HZ if self._column.frame.animate else 1.0
         self._timer = self.set_interval(period_s, self._tick, pause=True)
         self._follow_theme()
+        self.set_timer(WARM_UP_AFTER_S, lambda: threading.Thread(target=warm_up, name="warm-up", daemon=True).start())
 
     def _follow_theme(self) -> None:
         palette = Palette(self.app.theme_variables)
@@ -156,7 +162,7 @@ class TranscriptWindow(ScrollView, can_focus=True):
             return
         column = self._column
         self._follow_size()
-        column.frame.now = self._clock()
+        column.frame.now = self.clock()
         self._flush_changes()
         height = self.size.height
         if not self.anchored and self._pin is not None:

@@ -15,6 +15,7 @@ from hermes_tui.widgets.entries import (
     ToolEntry,
     UserEntry,
 )
+from hermes_tui.widgets.rendering.markdown import warm_up
 from hermes_tui.widgets.rendering.rows import Row
 from hermes_tui.widgets.transcript import Transcript
 
@@ -106,6 +107,7 @@ async def test_brackets_are_never_markup():
 
 
 async def test_only_changed_rows_are_refreshed_while_streaming():
+    warm_up()
     entry = AssistantEntry()
     async with reading(*users(3), entry, size=(60, 24)) as (_, transcript, pilot):
         entry.append("first line")
