@@ -13,8 +13,8 @@ from ..rendering.units import Unit
 from ..rendering.wrapping import estimate_cells
 from .base import Entry
 
-MAX_STEP: Final = 24_000
-"""Characters that are cut in one frame. Source: about 4 ms on a slow core."""
+MAX_STEP: Final = 16_000
+"""Characters that are cut in one frame. Source: about 3 ms on a slow core."""
 MAX_FIRST: Final = 200_000
 """The same for an answer that was whole when it was first looked at: better one late frame than a running screen."""
 

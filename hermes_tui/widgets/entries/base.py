@@ -21,13 +21,12 @@ class Entry:
         message_id: The stored message it came from, if known.
     """
 
-    __slots__ = ("_body", "_shape", "expanded", "key", "message_id", "position", "spaced")
+    __slots__ = ("_body", "_serial", "_shape", "expanded", "message_id", "position", "spaced")
 
     KIND: ClassVar[str] = ""
 
     def __init__(self, message_id: int | None = None) -> None:
-        self.key = str(next(_serial))
-        """Unique in this process."""
+        self._serial = next(_serial)
         self.message_id = message_id
         self.expanded: bool | None = None
         """What the reader chose; None follows the detail level."""
@@ -37,6 +36,11 @@ class Entry:
         """Whether an empty row stands above it; the transcript's business."""
         self._body: Body | None = None
         self._shape: tuple[int, int] | None = None
+
+    @property
+    def key(self) -> str:
+        """Unique in this process."""
+        return str(self._serial)
 
     def source(self) -> str:
         """Return the text that a reader would copy: as written, not as drawn."""
