@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from support.terminal import Terminal
 
@@ -71,18 +72,29 @@ class Installation:
         return Terminal([*PROGRAM, *args], env=self._merged(env), cwd=cwd or self.work, size=size)
 
     def run(
-        self, *args: str, input: str = "", env: Mapping[str, str | None] | None = None
+        self, *args: str, input: str = "", env: Mapping[str, str | None] | None = None, cwd: Path | None = None
     ) -> subprocess.CompletedProcess[str]:
         """Run a command without a terminal."""
-        return subprocess.run(
+        process = self.begin(*args, env=env, cwd=cwd)
+        out, err = process.communicate(input, timeout=60)
+        return subprocess.CompletedProcess(args, process.returncode, out, err)
+
+    def begin(
+        self,
+        *args: str,
+        env: Mapping[str, str | None] | None = None,
+        cwd: Path | None = None,
+        stdout: int | IO[str] = subprocess.PIPE,
+    ) -> subprocess.Popen[str]:
+        """Begin a command without a terminal."""
+        return subprocess.Popen(
             [*PROGRAM, *args],
-            input=input,
-            capture_output=True,
+            stdin=subprocess.PIPE,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
             text=True,
             env=self._merged(env),
-            cwd=self.work,
-            timeout=60,
-            check=False,
+            cwd=cwd or self.work,
         )
 
     def _merged(self, env: Mapping[str, str | None] | None) -> dict[str, str]:

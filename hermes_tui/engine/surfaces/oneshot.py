@@ -94,12 +94,16 @@ def _interrupt_on_signals(agent: AgentSession) -> Any:
 
 
 class _JsonWriter:
-    """One event a line."""
+    """One event a line, up to the end of the turn; what comes later (a title) is dropped."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
+        self._is_over = False
 
     def write(self, event: ev.Event) -> None:
+        if self._is_over:
+            return
+        self._is_over = isinstance(event, ev.TurnFinished) and not event.agent_id
         self._out.write(json.dumps(ev.as_json(event), default=str) + "\n")
         self._out.flush()
 
