@@ -10,7 +10,7 @@ import json
 import random
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -73,7 +73,8 @@ class Corpus:
 
     def text(self, kind: str) -> str:
         """Return one message's text of a kind."""
-        return getattr(self, f"_{kind}")()
+        make: Callable[[], str] = getattr(self, f"_{kind}")
+        return make()
 
     def _en(self) -> str:
         words = self.vocabularies["en"].sample(self._rng, self._rng.randrange(8, 140))

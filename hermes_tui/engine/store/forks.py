@@ -32,15 +32,15 @@ class ForksPart(Part):
             owner, last_id = _branch_point(conn, session_id, message_id)
             origin = self._row(conn, session_id)
             shared = lineage.segments(conn, owner, with_compressed=False)
-            roles = [row["role"] for row in lineage.rows_before(conn, shared, last_id + 1, lineage.NO_BOUND)]
+            messages, turns = lineage.count(conn, shared, last_id)
             values = {
                 "id": new_id,
                 "source": origin["source"],
                 "parent_session_id": owner,
                 "parent_reason": "fork",
                 "fork_message_id": last_id,
-                "message_count": len(roles),
-                "turn_count": roles.count("user"),
+                "message_count": messages,
+                "turn_count": turns,
             }
             no = make(conn, values, origin)
             if origin["title"]:

@@ -104,6 +104,19 @@ def rows_from(conn: sqlite3.Connection, parts: list[Segment], first_id: int, lim
     return found
 
 
+def count(conn: sqlite3.Connection, parts: list[Segment], up_to_id: int) -> tuple[int, int]:
+    """Return how many visible rows, and how many of the user's among them, have ids up to ``up_to_id``."""
+    total = asked = 0
+    for part in parts:
+        condition, values = _visible(part)
+        found = conn.execute(
+            f"SELECT count(*), coalesce(sum(m.role = 'user'), 0) FROM messages m WHERE {condition} AND m.id <= ?",
+            (*values, up_to_id),
+        ).fetchone()
+        total, asked = total + found[0], asked + found[1]
+    return total, asked
+
+
 def _visible(part: Segment) -> tuple[str, list[object]]:
     if part.as_of is None:
         return "m.session_no = ? AND m.id <= ? AND m.active = 1", [part.session_no, part.max_id]

@@ -78,14 +78,19 @@ def to_values(session_no: int, message: Message, tokens: int) -> tuple[Any, ...]
 
 def from_row(row: sqlite3.Row) -> StoredMessage:
     """Return the message of a row read with :data:`SELECT`."""
-    content = row["content"]
-    message: dict[str, Any] = {
-        "role": row["role"],
-        "content": json.loads(decode(content)) if row["content_json"] else None if content is None else decode(content),
-    }
-    message.update((key, decode(row[key])) for key in _PLAIN if row[key] is not None)
-    message.update((key, json.loads(decode(row[key]))) for key in _JSON if row[key] is not None)
-    if row["extra"] is not None:
-        message.update(json.loads(decode(row["extra"])))
-    message["created_at"] = row["created_at"]
-    return StoredMessage(id=row["id"], message=cast(Message, message), session_id=row["session_id"])
+    message_id, session_id, role, created_at, is_json, content, *fields, extra = row
+    message: dict[str, Any] = {"role": role}
+    if is_json:
+        message["content"] = json.loads(decode(content))
+    else:
+        message["content"] = None if content is None else decode(content)
+    for key, value in zip(_PLAIN, fields, strict=False):
+        if value is not None:
+            message[key] = decode(value)
+    for key, value in zip(_JSON, fields[len(_PLAIN) :], strict=True):
+        if value is not None:
+            message[key] = json.loads(decode(value))
+    if extra is not None:
+        message.update(json.loads(decode(extra)))
+    message["created_at"] = created_at
+    return StoredMessage(id=message_id, message=cast(Message, message), session_id=session_id)
