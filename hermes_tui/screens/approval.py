@@ -89,7 +89,7 @@ class ApprovalScreen(GuardedModal[ApprovalDecision]):
             yield CommandView(request, home=str(Path.home()), id="body")
             if request.action == "command":
                 yield TextArea(request.text, id="editor", soft_wrap=True, show_line_numbers=False)
-            yield Horizontal(ArmMark(), Countdown(request.deadline_s, self._asked_at), id="state")
+            yield Horizontal(ArmMark(), Countdown(request.deadline_s, self._asked_at, self.now), id="state")
             yield ChoiceList(self._choices(), id="choices")
             yield Field(placeholder="Tell the model what to do instead", id="message")
             yield HintLine(_HINTS["choose"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -70,6 +72,7 @@ class SessionsScreen(Modal[SessionChoice]):
         cwd: The present folder, listed first if it has sessions.
         current_id: The session that is open here.
         query: A search to begin with.
+        clock: Unix time.
     """
 
     CSS_PATH: ClassVar[CSSPathType | None] = ["modal.tcss", "sessions.tcss"]
@@ -90,11 +93,20 @@ class SessionsScreen(Modal[SessionChoice]):
     }  # fmt: skip
     """Letters are keys only while the list has the focus; in the field they search."""
 
-    def __init__(self, engine: Engine, cwd: str, current_id: str = "", query: str = "") -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        cwd: str,
+        current_id: str = "",
+        query: str = "",
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         super().__init__()
         self.engine = engine
         self.feed = SessionFeed(engine, cwd, query)
         self._current_id = current_id
+        self._clock = clock
         self._actions = SessionActions(self, current_id)
         self._loading = False
         self._search_timer: Timer | None = None
@@ -113,7 +125,9 @@ class SessionsScreen(Modal[SessionChoice]):
             )
             yield Static("", id="note", markup=False)
             yield Horizontal(
-                SessionList(home=str(Path.home()), current_id=self._current_id), Preview(id="preview"), id="panes"
+                SessionList(home=str(Path.home()), current_id=self._current_id, clock=self._clock),
+                Preview(id="preview"),
+                id="panes",
             )
             yield Field(placeholder="New title", id="rename")
             yield HintLine(_SEARCH_HINTS)

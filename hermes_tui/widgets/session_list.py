@@ -33,8 +33,7 @@ class SessionList(LineList):
         super().__init__()
         self._home = home
         self._current_id = current_id
-        self.clock = clock
-        """Unix time."""
+        self._clock = clock
         self._entries: list[SessionItem | str] = []
         self._grouping = ""
         self.marked: set[str] = set()
@@ -87,7 +86,7 @@ class SessionList(LineList):
             self.refresh()
 
     def _add(self, items: Sequence[SessionItem]) -> None:
-        now = self.clock()
+        now = self._clock()
         last = next((entry for entry in reversed(self._entries) if isinstance(entry, str)), "")
         for item in items:
             group = self._group(item, now)
@@ -122,7 +121,7 @@ class SessionList(LineList):
             return [(entry, "heading")] if row else []
         if row:
             return facts_row(entry, width, self._home, self._current_id)
-        return title_row(entry, width, self.clock(), is_marked=entry.row.id in self.marked)
+        return title_row(entry, width, self._clock(), is_marked=entry.row.id in self.marked)
 
     def watch_cursor(self, old: int, new: int) -> None:
         """Ask for more when the cursor comes near the end."""
