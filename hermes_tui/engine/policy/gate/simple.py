@@ -240,3 +240,22 @@ def _follow_cd(command: SimpleCommand, scope: Scope) -> None:
         scope.cwds = ()
     else:
         scope.change_folder(targets[0].text if targets else scope.home)
+
+
+def assigned_names(node: Node, source: Source) -> frozenset[str]:
+    """Return the variables that are assigned anywhere below ``node``."""
+    names: set[str] = set()
+    todo = [node]
+    while todo:
+        current = todo.pop()
+        if current.type == "variable_assignment":
+            names.add(re.split(r"[\[+=]", source.slice(current))[0])
+        todo.extend(current.named_children)
+    return frozenset(names)
+
+
+def starts_itself(name: str, body: str) -> bool:
+    """Tell whether the body of a function starts that function in a pipe or in the background."""
+    text = re.sub(r"\s+", " ", body)
+    own = rf"(?<![\w:.-]){re.escape(name)}(?![\w:.-])"
+    return re.search(rf"{own} ?(?:\|[^|]|&(?!&))|(?<!\|)\| ?{own}", text) is not None

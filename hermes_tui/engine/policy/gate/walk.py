@@ -15,7 +15,7 @@ from .expansions import SpanTable, find_expansions, judge_arithmetic, judge_expa
 from .facts import Issue, Level, SimpleCommand, Word
 from .parse import Budget, parse
 from .scope import Scope, Value
-from .simple import Context, Pieces, build_commands, follow, sort_pieces, spread_heredocs
+from .simple import Context, Pieces, assigned_names, build_commands, follow, sort_pieces, spread_heredocs, starts_itself
 from .words import UnreadableError, expand, split_words
 
 if TYPE_CHECKING:
@@ -181,13 +181,13 @@ class _Walker:
         if name_node is None or body is None:
             raise UnreadableError("a function that is not understood")
         name = self.source.slice(name_node)
-        assigned = self._assigned(body)
+        assigned = assigned_names(body, self.source)
         scope.tainted |= assigned
         for variable in assigned:
             scope.assign(variable, None)
         scope.functions |= {name}
         span = (self.source.start(node), self.source.end(node))
-        self.script.defined.append((name, self._starts_itself(name, body), *span))
+        self.script.defined.append((name, starts_itself(name, self.source.slice(body)), *span))
         inner = scope.copy()
         inner.forget_all()
         if self._moves:
@@ -347,25 +347,8 @@ class _Walker:
             if issue.level >= Level.DANGER:
                 self._find(issue, node)
 
-    def _starts_itself(self, name: str, body: Node) -> bool:
-        text = re.sub(r"\s+", " ", self.source.slice(body))
-        own = rf"(?<![\w:.-]){re.escape(name)}(?![\w:.-])"
-        return re.search(rf"{own} ?(?:\|[^|]|&(?!&))", text) is not None or (
-            re.search(rf"(?<!\|)\| ?{own}", text) is not None
-        )
-
-    def _assigned(self, node: Node) -> frozenset[str]:
-        names: set[str] = set()
-        todo = [node]
-        while todo:
-            current = todo.pop()
-            if current.type == "variable_assignment":
-                names.add(re.split(r"[\[+=]", self.source.slice(current))[0])
-            todo.extend(current.named_children)
-        return frozenset(names)
-
     def _forget_assigned(self, node: Node, scope: Scope) -> None:
-        for name in self._assigned(node):
+        for name in assigned_names(node, self.source):
             scope.assign(name, None)
         if self._moves and self._moves_in(node):
             scope.cwds = ()
