@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.model_server import Call, ModelServer, Turn
+from support.model_server import ModelServer, Turn
 from support.program import Installation
 
 pytestmark = pytest.mark.e2e
@@ -111,7 +111,7 @@ def test_a_signal_ends_the_turn_and_keeps_what_came(
     process = user.begin("run", "a long story")
     server.wait_request(count + 1).sent.wait(10)
     process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=20)
     assert process.returncode == 130
     assert is_clean(err)
     server.requests[count].wait_gone()
