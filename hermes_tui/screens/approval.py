@@ -6,7 +6,6 @@ when the engine says that the request was resolved, by this answer or by another
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -77,7 +76,7 @@ class ApprovalScreen(GuardedModal[ApprovalDecision]):
         super().__init__(pacing)
         self.request = request
         self._queue = (position, count)
-        self._asked_at = time.monotonic() if asked_at is None else asked_at
+        self._asked_at = self.now() if asked_at is None else asked_at
         self._scope: Literal["project", "everywhere"] = "project"
         self._mode: Literal["choose", "message", "edit"] = "choose"
 
