@@ -17,15 +17,15 @@ from textual.binding import Binding, BindingType
 from textual.types import CSSPathType
 
 from . import theming
-from .engine.api import Engine, EngineFactory, StartRequest
 from .engine.types.errors import HermesError
-from .engine.types.preferences import UiSettings
+from .engine.types.preferences import StartRequest, UiSettings
 from .frame_writer import FrameWriter
 from .screens.chat import ChatScreen
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
+    from .engine.api import Engine, EngineFactory
     from .screens.approval import ApprovalScreen
     from .screens.approval_modal import GuardedModal
     from .screens.clarify import ClarifyScreen
@@ -115,6 +115,7 @@ class HermesApp(App[int]):
 
     def on_ready(self) -> None:
         """The first frame is painted: hand over what was typed already, then load what is heavy."""
+        self.chat.painted()
         self._watch_signals()
         # Enter reads as a newline while the terminal was not ours yet.
         self._early = [

@@ -67,7 +67,7 @@ class Workshop:
     ) -> None:
         self.loaded = loaded
         self.env = env
-        self.notices: list[tuple[str, str]] = []
+        self.notices: list[tuple[str, str]] = [(problem.level, problem.text) for problem in loaded.problems]
         self.store = store or self._open_store()
         self.keys = Keys(env, loaded.paths)
         self.clients = ProviderClients(env)

@@ -17,6 +17,7 @@ from hermes_tui import __version__
 from hermes_tui.engine.types.errors import ConfigError, HermesError, ProviderError
 
 if TYPE_CHECKING:
+    from hermes_tui.engine.api import Engine
     from hermes_tui.engine.config.loader import LoadedSettings
 
 OK, FAILED, USAGE, CONFIG, PROVIDER, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -141,25 +142,21 @@ def _screen(words: Sequence[str]) -> int:
         )
         return USAGE
     _set_output(encoding="utf-8", errors="backslashreplace")
-    loaded = _load(options)
     os.environ.setdefault("ESCDELAY", "25" if os.environ.get("SSH_CONNECTION") is None else "50")
     from hermes_tui.app import run_app
-    from hermes_tui.engine.api import Engine, StartRequest
+    from hermes_tui.engine.config.peek import peek_ui
+    from hermes_tui.engine.types.preferences import StartRequest
 
     def build_engine() -> Engine:
         from hermes_tui.bootstrap import build_engine as build
 
-        return build(loaded, demo=options.demo, **_endpoint_flags(options))
+        return build(_load(options), demo=options.demo, **_endpoint_flags(options))
 
+    ui, paths = peek_ui(os.environ)
     start = StartRequest(
-        prompt=options.prompt,
-        resume=options.resume,
-        continue_last=options.continue_last,
-        demo=options.demo,
-        notices=tuple((p.level, p.text) for p in loaded.problems),
+        prompt=options.prompt, resume=options.resume, continue_last=options.continue_last, demo=options.demo
     )
-    ui = replace(loaded.settings.ui, plain=True) if options.plain else loaded.settings.ui
-    return run_app(build_engine, ui, start, config_home=loaded.paths.config_dir)
+    return run_app(build_engine, replace(ui, plain=True) if options.plain else ui, start, config_home=paths.config_dir)
 
 
 def _run(words: Sequence[str]) -> int:

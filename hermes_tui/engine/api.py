@@ -7,7 +7,7 @@ thread. Errors are :class:`~hermes_tui.engine.types.errors.HermesError`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 from .types.events import Event
@@ -345,17 +345,3 @@ class Engine(Protocol):
 
 EngineFactory: TypeAlias = Callable[[], Engine]
 """Builds the engine; called once, in a thread, after the first paint."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StartRequest:
-    """What the command line asked the app to open."""
-
-    prompt: str = ""
-    """Sent at once."""
-    resume: str = ""
-    """Session id or title; ``?`` opens the browser."""
-    continue_last: bool = False
-    demo: bool = False
-    notices: tuple[tuple[str, str], ...] = field(default=())
-    """``(level, text)`` lines to show first."""

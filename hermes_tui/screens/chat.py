@@ -1,7 +1,8 @@
 """The chat: transcript, composer, status; and what a person does there.
 
 It wires widgets to the turn controller and the actions; what an event looks like is the presenter's business, what an
-action does is in ``chat_actions``.
+action does is in ``chat_actions``. What the first paint does not need (presenter, dialogs, side panel, events) is
+loaded after it, in :meth:`ChatScreen.painted`.
 """
 
 from __future__ import annotations
@@ -18,27 +19,26 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from hermes_tui.commands import BY_SLASH, COMMANDS, slash_rows
-from hermes_tui.engine.api import Engine, StartRequest
 from hermes_tui.engine.types.errors import HermesError
-from hermes_tui.engine.types.preferences import UiSettings
-from hermes_tui.presenter import Presenter
+from hermes_tui.engine.types.preferences import StartRequest, UiSettings
 from hermes_tui.widgets.composer import Composer
-from hermes_tui.widgets.entries import NoticeEntry, UserEntry
 from hermes_tui.widgets.header_bar import HeaderBar
 from hermes_tui.widgets.queue_list import QueueList
-from hermes_tui.widgets.side_panel import SidePanel
 from hermes_tui.widgets.status_bar import StatusBar
 from hermes_tui.widgets.transcript import Transcript
 
-from . import chat_actions
 from .chat_input import ChatInput
-from .chat_sessions import ChatSessions
-from .chat_shell import ChatShell
-from .dialogs import Dialogs
 from .turns import Turns
 
 if TYPE_CHECKING:
+    from hermes_tui.engine.api import Engine
+    from hermes_tui.presenter import Presenter
+    from hermes_tui.widgets.side_panel import SidePanel
+
     from .app_port import AppPort
+    from .chat_sessions import ChatSessions
+    from .chat_shell import ChatShell
+    from .dialogs import Dialogs
 
 HINTS_IDLE = (("ctrl+r", "sessions"), ("ctrl+p", "palette"), ("f1", "help"))
 HINTS_BUSY = (("esc", "interrupts"), ("alt+enter", "steers"), ("ctrl+p", "palette"))
@@ -66,6 +66,8 @@ class ChatScreen(Screen[None]):
     header: HeaderBar
     transcript: Transcript
     panel: SidePanel
+    shell: ChatShell
+    sessions: ChatSessions
     queue: QueueList
     composer: Composer
     status: StatusBar
@@ -77,16 +79,14 @@ class ChatScreen(Screen[None]):
         self.ui = ui
         self.engine: Engine | None = None
         self.turns: Turns = Turns(self)
-        self.shell: ChatShell = ChatShell(self)
         self.input: ChatInput = ChatInput(self)
-        self.sessions: ChatSessions = ChatSessions(self, start)
+        self._start = start
 
     def compose(self) -> ComposeResult:
-        """Lay out the parts; the side panel fills itself when it is opened."""
+        """Lay out the parts that are seen first."""
         self.header = HeaderBar(id="header")
         ui = self.ui
         self.transcript = Transcript(detail=ui.detail, reasoning=ui.reasoning, animate=ui.animation, id="transcript")
-        self.panel = SidePanel(plain=ui.plain, id="panel")
         self.queue = QueueList(plain=ui.plain, id="queue")
         self.composer = Composer(
             "Ask anything, / for commands, @ for files", root=Path.cwd(), plain=ui.plain, id="composer"
@@ -96,21 +96,33 @@ class ChatScreen(Screen[None]):
         yield self.header
         with Horizontal(id="body"):
             yield self.transcript
-            yield self.panel
         yield self.queue
         yield self.composer
         yield self.status
 
     def on_mount(self) -> None:
         """Show what is known before the engine is there."""
-        app = self.hermes
-        self.dialogs = Dialogs(self.app, lambda: self.ring_if_unfocused("hermes-tui: a question"))
-        self.presenter = Presenter(self.transcript, self.shell)
         self.composer.set_commands(slash_rows(), tuple(BY_SLASH))
         self.status.activity = "starting"
         self.status.hints = HINTS_IDLE
         if self.ui.keys:
-            app.set_keymap(dict(self.ui.keys))
+            self.hermes.set_keymap(dict(self.ui.keys))
+
+    def painted(self) -> None:
+        """The first frame is on the screen: get ready for everything that may come."""
+        from hermes_tui.presenter import Presenter
+        from hermes_tui.widgets.side_panel import SidePanel
+
+        from .chat_sessions import ChatSessions
+        from .chat_shell import ChatShell
+        from .dialogs import Dialogs
+
+        self.panel = SidePanel(plain=self.ui.plain, id="panel")
+        self.query_one("#body").mount(self.panel)
+        self.shell = ChatShell(self)
+        self.presenter = Presenter(self.transcript, self.shell)
+        self.dialogs = Dialogs(self.app, lambda: self.ring_if_unfocused("hermes-tui: a question"))
+        self.sessions = ChatSessions(self, self._start)
         self.sessions.show_start()
 
     @property
@@ -146,6 +158,8 @@ class ChatScreen(Screen[None]):
 
     def show_sent(self, text: str) -> None:
         """Show a message at once, before the engine confirms it."""
+        from hermes_tui.widgets.entries import UserEntry
+
         entry = UserEntry(text)
         self.transcript.append(entry)
         self.transcript.go_to_end()
@@ -166,6 +180,8 @@ class ChatScreen(Screen[None]):
 
     def note(self, level: str, text: str, hint: str = "", kind: str = "") -> None:
         """Add a notice to the transcript."""
+        from hermes_tui.widgets.entries import NoticeEntry
+
         self.transcript.append(NoticeEntry(level, text, hint, kind))
 
     def say(self, text: str, *, error: bool = False) -> None:
@@ -181,7 +197,7 @@ class ChatScreen(Screen[None]):
 
     def action_command(self, command_id: str) -> None:
         """Run an action of the table."""
-        chat_actions.run(self, command_id, "")
+        self.input.act(command_id)
 
     @on(Composer.Submitted)
     def _submitted(self, event: Composer.Submitted) -> None:
@@ -198,11 +214,11 @@ class ChatScreen(Screen[None]):
 
     @on(Composer.QuitRequested)
     def _quit_requested(self) -> None:
-        chat_actions.run(self, "quit", "")
+        self.input.act("quit")
 
     @on(Composer.HelpRequested)
     def _help_requested(self) -> None:
-        chat_actions.run(self, "help", "")
+        self.input.act("help")
 
     @on(Composer.EditorRequested)
     def _editor_requested(self, event: Composer.EditorRequested) -> None:

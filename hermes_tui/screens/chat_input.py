@@ -11,8 +11,6 @@ from hermes_tui.commands import BY_SLASH
 from hermes_tui.widgets.composer import Composer
 from hermes_tui.widgets.composer_commands import parse_command
 
-from . import chat_actions
-
 if TYPE_CHECKING:
     from .chat import ChatScreen
 
@@ -44,6 +42,12 @@ class ChatInput:
     def __init__(self, chat: ChatScreen) -> None:
         self._chat = chat
 
+    def act(self, action_id: str, args: str = "") -> None:
+        """Run an action of the table."""
+        from . import chat_actions
+
+        chat_actions.run(self._chat, action_id, args)
+
     def submitted(self, event: Composer.Submitted) -> None:
         """Run a command, or send the text."""
         chat = self._chat
@@ -51,7 +55,7 @@ class ChatInput:
             return
         command = parse_command(event.text, BY_SLASH)
         if command is not None:
-            chat_actions.run(chat, BY_SLASH[command[0]].id, command[1])
+            self.act(BY_SLASH[command[0]].id, command[1])
             return
         self._remember(event.text)
         if event.mode == "steer" or (chat.turns.running and chat.ui.busy_input == "steer"):
@@ -101,7 +105,7 @@ class ChatInput:
             chat.composer.focus()
             return True
         if action := READER_KEYS.get(event.key) or READER_KEYS.get(event.character or ""):
-            chat_actions.run(chat, action, "")
+            self.act(action)
             return True
         if event.is_printable and event.character:
             chat.composer.focus()

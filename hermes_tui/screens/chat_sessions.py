@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from hermes_tui.bridge import FRAME_S, SSH_FRAME_S, Bridge
 from hermes_tui.commands import keymap_problems
-from hermes_tui.engine.api import AgentSession, Engine, StartRequest, StoredMessage
+from hermes_tui.engine.api import AgentSession, Engine, StoredMessage
 from hermes_tui.engine.types.errors import HermesError
 from hermes_tui.engine.types.events import Event
+from hermes_tui.engine.types.preferences import StartRequest
 from hermes_tui.presenter import EntryPresenter, Presenter
 from hermes_tui.widgets.entries import Entry, UserEntry
 
@@ -52,8 +53,6 @@ class ChatSessions:
     def show_start(self) -> None:
         """Show what the command line and the settings complain about."""
         chat = self._chat
-        for level, text in self._start.notices:
-            chat.note(level, text, kind="config")
         for problem in keymap_problems(chat.ui.keys):
             chat.note("warning", problem, kind="config")
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from hermes_tui.engine.api import AgentSession
-from hermes_tui.engine.types.requests import ApprovalDecision, ClarifyAnswer
+if TYPE_CHECKING:
+    from hermes_tui.engine.api import AgentSession
+    from hermes_tui.engine.types.requests import ApprovalDecision, ClarifyAnswer
 
 
 @dataclass(slots=True)

@@ -8,7 +8,10 @@ import sys
 import pytest
 
 UI = ("textual", "rich")
-SDKS = ("openai", "anthropic", "httpx", "httpx2", "pydantic", "tree_sitter", "jsonschema", "json_repair", "genai_prices")
+SDKS = (
+    *("openai", "anthropic", "httpx", "httpx2", "pydantic"),
+    *("tree_sitter", "jsonschema", "json_repair", "genai_prices"),
+)
 HEADLESS = (
     "hermes_tui",
     "hermes_tui.cli",
@@ -40,10 +43,16 @@ def test_tools_load_no_engine() -> None:
     assert not {name for name in loaded if name.startswith("hermes_tui.engine")} | (loaded & {*UI, *SDKS})
 
 
-def test_the_screen_starts_without_engine_sdk_or_database() -> None:
-    loaded = loaded_by("import hermes_tui.app")
-    heavy = {"sqlite3", "hermes_tui.bootstrap", "hermes_tui.engine.runtime", "hermes_tui.engine.store", *SDKS}
-    assert not loaded & heavy
+def test_the_first_paint_loads_no_engine_no_events_no_sdk_and_no_database() -> None:
+    loaded = loaded_by("import hermes_tui.cli, hermes_tui.app, hermes_tui.engine.config.peek")
+    late = {"sqlite3", "pygments", "hermes_tui.bootstrap", "hermes_tui.engine.api", "hermes_tui.presenter"}
+    late |= {
+        "hermes_tui.engine.types.events",
+        "hermes_tui.engine.config.settings",
+        "hermes_tui.widgets.entries.assistant",
+    }
+    late |= {"hermes_tui.widgets.side_panel", "hermes_tui.screens.dialogs"}
+    assert loaded.isdisjoint({*late, *SDKS} - {"tree_sitter"}), loaded & {*late, *SDKS}  # Textual loads tree_sitter
 
 
 def test_the_library_face_is_complete_and_lazy() -> None:

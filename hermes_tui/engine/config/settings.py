@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..types.preferences import UiSettings
-from ..types.requests import ApprovalMode
+from ..types.preferences import ApprovalMode, UiSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, TypeAlias
+
+ApprovalMode: TypeAlias = Literal["ask", "strict", "smart", "off"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,3 +33,39 @@ class UiSettings:
     """``en`` or ``zh``; empty follows LANG."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """The ``[keys]`` table: action id -> key or comma-separated keys."""
+
+
+UI_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "busy_input": ("queue", "steer", "interrupt"),
+    "reasoning": ("hidden", "line", "full"),
+    "detail": ("compact", "normal", "full"),
+}
+"""Accepted values of the fields of :class:`UiSettings` that have a fixed set; a test holds them to the types."""
+
+
+def ui_from(table: Mapping[str, Any]) -> UiSettings:
+    """Build the screen's settings from a ``[ui]`` table, leaving out what does not fit.
+
+    The full reading of the settings, after the first paint, says what was left out and why.
+    """
+    defaults = UiSettings()
+    fitting = {
+        name: value
+        for name, value in table.items()
+        if name in UiSettings.__dataclass_fields__
+        and type(value) is type(getattr(defaults, name))
+        and (name not in UI_CHOICES or value in UI_CHOICES[name])
+    }
+    return UiSettings(**fitting)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRequest:
+    """What the command line asked the app to open."""
+
+    prompt: str = ""
+    """Sent at once."""
+    resume: str = ""
+    """Session id or title; ``?`` opens the browser."""
+    continue_last: bool = False
+    demo: bool = False

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 VerdictName: TypeAlias = Literal["allow", "ask", "deny", "never"]
-ApprovalMode: TypeAlias = Literal["ask", "strict", "smart", "off"]
 ApprovalChoice: TypeAlias = Literal["once", "session", "always", "deny", "edit"]
 ResolvedBy: TypeAlias = Literal["user", "timeout", "interrupt", "no_surface", "rule"]
 

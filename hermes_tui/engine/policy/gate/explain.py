@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from ...config.settings import ApprovalSettings
 from ...types.errors import ConfigError
-from ...types.requests import ApprovalMode
+from ...types.preferences import ApprovalMode
 from .gate import MODES, ShellGate
 from .verdict import Verdict
 

@@ -11,7 +11,8 @@ from typing import Literal, Protocol, TypeAlias, cast
 
 from ...config.settings import ApprovalSettings
 from ...types.errors import ConfigError
-from ...types.requests import ApprovalMode, TouchedPath
+from ...types.preferences import ApprovalMode
+from ...types.requests import TouchedPath
 from .facts import Issue, Level, Word
 from .judge import CommandJudge, RuleSet, rule_set
 from .paths import PathGuard, PathKind, is_inside

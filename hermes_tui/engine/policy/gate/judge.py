@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from ...types.requests import ApprovalMode, CommandPart, VerdictName
+from ...types.preferences import ApprovalMode
+from ...types.requests import CommandPart, VerdictName
 from ..allowlist import Rule, find_allow, find_deny, parse_rules, propose_rule
 from .facts import Inner, Issue, Level, SimpleCommand, Word, is_dynamic, shown
 from .parse import Budget, load_language
