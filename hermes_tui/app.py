@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -30,6 +32,19 @@ if TYPE_CHECKING:
     from .screens.approval_modal import GuardedModal
     from .screens.clarify import ClarifyScreen
     from .screens.entry_view import EntryView
+
+LATE_MODULES = (
+    "hermes_tui.presenter",
+    "hermes_tui.widgets.entries.assistant",
+    "hermes_tui.widgets.entries.notice",
+    "hermes_tui.widgets.entries.user",
+    "hermes_tui.widgets.side_panel",
+    "hermes_tui.screens.chat_sessions",
+    "hermes_tui.screens.chat_shell",
+    "hermes_tui.screens.chat_actions",
+    "hermes_tui.screens.dialogs",
+)
+"""What :meth:`ChatScreen.painted` needs, imported in a thread after the first paint."""
 
 HANGUP_EXIT = 129
 """Exit code after the terminal vanished: 128 + SIGHUP."""
@@ -115,7 +130,8 @@ class HermesApp(App[int]):
 
     def on_ready(self) -> None:
         """The first frame is painted: hand over what was typed already, then load what is heavy."""
-        self.chat.painted()
+        gc.freeze()
+        gc.enable()
         self._watch_signals()
         # Enter reads as a newline while the terminal was not ours yet.
         self._early = [
@@ -123,7 +139,17 @@ class HermesApp(App[int]):
             for event in self._early or ()
         ]
         self._release_early()
-        threading.Thread(target=self._start_engine, name="engine-start", daemon=True).start()
+        self.chat.composer.call_after_refresh(self._start_loading)
+
+    def _start_loading(self) -> None:
+        threading.Thread(target=self._load, name="engine-start", daemon=True).start()
+
+    def _load(self) -> None:
+        """Import what the chat needs next, then build the engine; in a thread, so that typing goes on."""
+        for module in LATE_MODULES:
+            import_module(module)
+        self.call_later(self.chat.painted)
+        self._start_engine()
 
     def push_screen(self, screen: Any, *args: Any, **options: Any) -> Any:
         """Show a screen; what is typed before it can take keys waits for it."""
@@ -148,6 +174,7 @@ class HermesApp(App[int]):
             self.call_later(self._handle_exception, error)
             return
         self.engine = engine
+        gc.freeze()  # what is loaded now stays: full collections need not walk it
         self.call_later(self.chat.engine_ready, engine)
 
     # Answers of the dialogs; they lie over the chat and are loaded when one is needed

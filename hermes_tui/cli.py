@@ -5,29 +5,24 @@ Exit codes: 0 ok, 1 failed turn, 2 usage, 3 config, 4 provider or key, 130 inter
 
 from __future__ import annotations
 
-import argparse
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, NoReturn
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
-from hermes_tui import __version__
 from hermes_tui.engine.types.errors import ConfigError, HermesError, ProviderError
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from hermes_tui.engine.api import Engine
     from hermes_tui.engine.config.loader import LoadedSettings
 
 OK, FAILED, USAGE, CONFIG, PROVIDER, INTERRUPTED = 0, 1, 2, 3, 4, 130
-
-
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, and where help is."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(USAGE, f"{self.prog}: {message}\nTry: {self.prog} --help\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -79,16 +74,7 @@ def _complain(error: HermesError, code: int) -> int:
     return code
 
 
-def _model_flags(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("model")
-    group.add_argument("-m", "--model", metavar="M", help="provider/model, or a model of the configured provider")
-    group.add_argument("--provider", metavar="P", help="provider name")
-    group.add_argument("--api-mode", metavar="MODE", help="chat_completions, codex_responses or anthropic_messages")
-    group.add_argument("--base-url", metavar="URL", help="endpoint, usually ending in /v1")
-    group.add_argument("--toolsets", metavar="A,B", help="only these toolsets")
-
-
-def _flags(options: argparse.Namespace) -> dict[str, object]:
+def _flags(options: Namespace | SimpleNamespace) -> dict[str, object]:
     """The settings that flags override, by dotted key."""
     given: dict[str, object] = {}
     if options.model:
@@ -102,39 +88,36 @@ def _flags(options: argparse.Namespace) -> dict[str, object]:
     return given
 
 
-def _endpoint_flags(options: argparse.Namespace) -> dict[str, str]:
+def _endpoint_flags(options: Namespace | SimpleNamespace) -> dict[str, str]:
     """Flags that describe the endpoint of this run."""
     names = ("provider", "api_mode", "base_url")
     return {name: value for name in names if (value := getattr(options, name, None))}
 
 
-def _load(options: argparse.Namespace) -> LoadedSettings:
+def _load(options: Namespace | SimpleNamespace) -> LoadedSettings:
     from hermes_tui.engine.config.loader import load_settings
 
     return load_settings(os.environ, _flags(options))
 
 
-def _screen_parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="hermes-tui",
-        description="A full-screen terminal home for an AI agent.",
-        epilog="Commands: run, sessions, gate, models, config, doctor (each has --help).",
-    )
-    parser.add_argument("prompt", nargs="?", default="", metavar="PROMPT", help="send this at once")
-    parser.add_argument("-c", "--continue", dest="continue_last", action="store_true", help="resume the last session")
-    parser.add_argument(
-        "-r", "--resume", nargs="?", const="?", default="", metavar="ID|TITLE", help="resume a session, or browse"
-    )
-    _model_flags(parser)
-    parser.add_argument("--yolo", action="store_true", help="ask nothing; the hard blocks stay")
-    parser.add_argument("--demo", action="store_true", help="a scripted demo that needs no model")
-    parser.add_argument("--plain", action="store_true", help="no box art, no animation, for screen readers")
-    parser.add_argument("--version", action="version", version=f"hermes-tui {__version__}")
-    return parser
+NO_ARGUMENTS = SimpleNamespace(
+    prompt="", continue_last=False, resume="", demo=False, yolo=False, plain=False,
+    model=None, provider=None, api_mode=None, base_url=None, toolsets=None,
+)  # fmt: skip
+"""What the screen's parser makes of an empty command line, without loading the parser; a test holds it to that."""
+
+
+def _parse_screen(words: Sequence[str]) -> Namespace | SimpleNamespace:
+    if not words:
+        return NO_ARGUMENTS
+    from hermes_tui.arguments import screen_parser
+
+    return screen_parser().parse_args(words)
 
 
 def _screen(words: Sequence[str]) -> int:
-    options = _screen_parser().parse_args(words)
+    gc.disable()  # until the first paint: importing makes no garbage worth looking for
+    options = _parse_screen(words)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write(
             "hermes-tui: the full screen needs a terminal.\n"
@@ -160,14 +143,9 @@ def _screen(words: Sequence[str]) -> int:
 
 
 def _run(words: Sequence[str]) -> int:
-    parser = _Parser(prog="hermes-tui run", description="Run one turn without the screen.")
-    parser.add_argument("prompt", metavar="PROMPT|-", help="the message; - reads it from stdin")
-    parser.add_argument("--json", action="store_true", help="one event a line on stdout")
-    parser.add_argument("--max-turns", type=int, metavar="N", help="model requests at most")
-    parser.add_argument("--approve", choices=("never", "rules", "all"), default="rules", help="what may run unasked")
-    parser.add_argument("-r", "--resume", default="", metavar="ID|TITLE", help="go on with a session")
-    _model_flags(parser)
-    parser.add_argument("--demo", action="store_true", help="use the scripted demo model")
+    from hermes_tui.arguments import run_parser
+
+    parser = run_parser()
     options = parser.parse_args(words)
     from hermes_tui.bootstrap import build_engine
     from hermes_tui.engine.surfaces.oneshot import run_once
@@ -176,7 +154,6 @@ def _run(words: Sequence[str]) -> int:
     if not prompt.strip():
         parser.error("the prompt is empty")
     loaded = _load(options)
-    _report(problem.text for problem in loaded.problems)
     engine = build_engine(loaded, demo=options.demo, **_endpoint_flags(options))
     try:
         _report(text for level, text in engine.notices if level != "info")
@@ -201,32 +178,36 @@ def _gate(words: Sequence[str]) -> int:
 
 
 def _sessions(words: Sequence[str]) -> int:
+    from hermes_tui.arguments import Parser
     from hermes_tui.engine.surfaces.session_commands import main as sessions
 
-    return sessions(words, parser_class=_Parser)
+    return sessions(words, parser_class=Parser)
 
 
 def _models(words: Sequence[str]) -> int:
+    from hermes_tui.arguments import Parser
     from hermes_tui.bootstrap import build_engine
     from hermes_tui.engine.config.loader import load_settings
     from hermes_tui.engine.surfaces.model_commands import main as models
 
-    return models(words, lambda: build_engine(load_settings(os.environ)), _Parser)
+    return models(words, lambda: build_engine(load_settings(os.environ)), Parser)
 
 
 def _config(words: Sequence[str]) -> int:
+    from hermes_tui.arguments import Parser
     from hermes_tui.engine.surfaces.config_commands import main as config
 
-    return config(words, parser_class=_Parser)
+    return config(words, parser_class=Parser)
 
 
 def _doctor(words: Sequence[str]) -> int:
+    from hermes_tui.arguments import Parser
     from hermes_tui.bootstrap import build_engine
     from hermes_tui.engine.config.loader import load_settings
     from hermes_tui.engine.surfaces.doctor import main as doctor
 
     loaded = load_settings(os.environ)
-    return doctor(words, loaded, lambda: build_engine(loaded), _Parser)
+    return doctor(words, loaded, lambda: build_engine(loaded), Parser)
 
 
 _COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {

@@ -80,6 +80,8 @@ class ChatScreen(Screen[None]):
         self.engine: Engine | None = None
         self.turns: Turns = Turns(self)
         self.input: ChatInput = ChatInput(self)
+        self.is_complete = False
+        """False until :meth:`painted` has run: only typing works, and what is sent waits."""
         self._start = start
 
     def compose(self) -> ComposeResult:
@@ -123,6 +125,7 @@ class ChatScreen(Screen[None]):
         self.presenter = Presenter(self.transcript, self.shell)
         self.dialogs = Dialogs(self.app, lambda: self.ring_if_unfocused("hermes-tui: a question"))
         self.sessions = ChatSessions(self, self._start)
+        self.is_complete = True
         self.sessions.show_start()
 
     @property
@@ -282,4 +285,5 @@ class ChatScreen(Screen[None]):
     def prepare_to_leave(self) -> None:
         """Stop what runs and keep the draft."""
         self.turns.interrupt()
-        self.sessions.keep_draft()
+        if self.is_complete:
+            self.sessions.keep_draft()

@@ -44,6 +44,9 @@ class ChatInput:
 
     def act(self, action_id: str, args: str = "") -> None:
         """Run an action of the table."""
+        if not self._chat.is_complete:
+            self._chat.say("Still starting; try again in a moment.")
+            return
         from . import chat_actions
 
         chat_actions.run(self._chat, action_id, args)
@@ -82,7 +85,7 @@ class ChatInput:
     def escape(self) -> None:
         """Leave what is open: find, the chosen entry; else stop the turn."""
         chat = self._chat
-        if chat.sessions.is_finding:
+        if chat.is_complete and chat.sessions.is_finding:
             chat.sessions.find("")
         elif chat.turns.interrupt():
             chat.status.activity = "stopping"
