@@ -78,6 +78,7 @@ class TranscriptWindow(ScrollView, can_focus=True):
         self._live: dict[Entry, None] = {}
         self._pin: Place | None = None
         self._top = 0
+        self._placed_size = Size()
         self._origin = 0
         self._window: list[Shown] = []
         self._rows: list[Strip] = []
@@ -183,6 +184,7 @@ class TranscriptWindow(ScrollView, can_focus=True):
     def _place_window(self) -> None:
         """Tell Textual where the window is, without a layout or a repaint of everything."""
         column = self._column
+        self._placed_size = self.size
         if self._pin is not None and column.holds(self._pin.entry):
             # The same row had another number when it was last seen: selections move along.
             self._origin += column.row_of(self._pin) - self._top
@@ -310,6 +312,9 @@ class TranscriptWindow(ScrollView, can_focus=True):
     def _scroll_by_reader(self, row: int) -> None:
         column, height = self._column, self.size.height
         if self._pin is None or row == self._top:
+            return
+        if self.size != self._placed_size:  # Textual fits the number to a new size: nobody scrolled
+            self._schedule()
             return
         self._flush_changes()
         near = abs(row - self._top) <= 3 * height

@@ -474,3 +474,12 @@ def test_a_row_is_a_strip_that_makes_its_caches_late():
     assert row.divide([3, 7]) == strip.divide([3, 7])
     assert row == strip and row.link_ids == strip.link_ids and row.text == strip.text
     assert row.apply_offsets(0, 3)._segments == strip.apply_offsets(0, 3)._segments
+
+
+async def test_no_resize_takes_the_view_off_the_end_it_follows():
+    table = "| a | b |\n|---|---|\n" + "".join(f"| {n} | some longer text {n} |\n" for n in range(200))
+    async with reading(AssistantEntry(table), size=(120, 3)) as (_, transcript, pilot):
+        for size in ((20, 40), (140, 2), (9, 30), (1, 1), (100, 30)):
+            await pilot.resize_terminal(*size)
+            assert transcript.anchored
+        assert "text 199" in shown(transcript)[-1]
