@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format lint types contracts bench snapshots clean
+.PHONY: help run test check format lint types contracts bench matrix snapshots clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -49,6 +49,9 @@ contracts: $(VENV)/.dev
 
 bench: $(VENV)/.dev ## Measure the budgets as ratios within one run
 	@$(BIN)/python -m bench
+
+matrix: $(VENV)/.dev ## Print what a turn comes to for every fault of a model server
+	@$(BIN)/python tests/support/fault_matrix.py
 
 snapshots: $(VENV)/.dev ## Accept the screens as they are now (look at them first: snapshot_report.html)
 	@$(BIN)/python -m pytest -n $(JOBS) tests/snapshot --snapshot-update

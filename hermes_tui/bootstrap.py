@@ -111,7 +111,7 @@ class Workshop:
         """Return where and how to reach a model, with its window when that is known already. Blocks on no network."""
         endpoint = resolve(model, self.loaded.settings, self.env, keys=self.keys, **self._flags)
         if endpoint.api_key:
-            self._secrets.add(endpoint.api_key)
+            self._secrets.update((endpoint.api_key, *endpoint.spare_keys))
         window = self._windows.get(endpoint.id)
         return with_known_window(endpoint, window) if window else endpoint
 
@@ -146,6 +146,7 @@ class Workshop:
             env=self.env,
             key_names=self._key_names(),
             secrets=self.secrets,
+            forget_key=self.keys.forget,
             cost_usd=cost_usd,
         )
 

@@ -296,6 +296,11 @@ class ModelServer(ThreadingHTTPServer):
             self._matching += [turn for turn in turns if turn.match]
             self._queue += [turn for turn in turns if not turn.match for _ in range(turn.times)]
 
+    def forget(self) -> None:
+        """Drop the turns that are left; ``fallback`` answers from now on."""
+        with self._lock:
+            self._matching, self._queue = [], []
+
     def wait_request(self, count: int = 1, timeout_s: float = 10.0) -> Recorded:
         """Block until the ``count``-th request arrived and return it.
 

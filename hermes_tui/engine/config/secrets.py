@@ -33,6 +33,11 @@ class FoundKey:
     source: str
     """For messages: ``OPENAI_API_KEY``, ``credentials file``, ``config.toml``, ``api_key_command``."""
 
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The single keys; several may stand in one place with commas between them."""
+        return tuple(self.value.split(","))
+
 
 class Keys:
     """Finds keys; one per process, since a command is run once and its answer kept.
@@ -100,6 +105,8 @@ def save_api_key(paths: Paths, provider: str, api_key: str) -> Path:
 def clean(raw: str, source: str) -> str:
     """Return a key without what copying adds: blanks, quotes, ``Bearer``, byte-order marks, zero-width characters.
 
+    Several keys may be given with commas between them.
+
     Args:
         raw: The key as found.
         source: Where it was found, for the message.
@@ -108,6 +115,8 @@ def clean(raw: str, source: str) -> str:
         ConfigError: It holds a character that no key has; the message names the position, never the key.
     """
     key = raw.translate(_INVISIBLE).strip().strip(_QUOTES).strip()
+    if "," in key:
+        return ",".join(filter(None, (clean(part, source) for part in key.split(","))))
     key = key.removeprefix("Bearer ").strip()
     if key.startswith(_UNEXPANDED):
         raise ConfigError(

@@ -39,7 +39,7 @@ class ProviderSettings:
     api_key_command: tuple[str, ...] = ()
     """Program and arguments that print the key."""
     api_key: str = ""
-    """The key itself; an environment variable is safer."""
+    """The key itself, or several with commas between them; an environment variable is safer."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Extra request headers."""
     quirks: tuple[str, ...] = ()
@@ -77,7 +77,8 @@ class ApprovalSettings:
     """``[approvals]``."""
 
     mode: ApprovalMode = "ask"
-    """``ask`` asks before danger, ``strict`` before all that is not provably harmless, ``off`` never."""
+    """``ask`` asks before danger, ``strict`` before all that is not provably harmless, ``smart`` lets the model of
+    ``auxiliary.approval`` clear what it is sure about, ``plan`` only reads, ``off`` never asks."""
     edits: Literal["auto", "ask"] = "auto"
     """``auto`` writes files inside the workspace without asking, ``ask`` shows the diff first."""
     timeout_s: float = field(default=0.0, metadata={"min": 0.0})
@@ -147,7 +148,7 @@ class Settings:
     compression: CompressionSettings = CompressionSettings()
     """When older messages are summarised."""
     auxiliary: Mapping[str, AuxiliarySettings] = field(default_factory=dict)
-    """Side tasks by name: ``title``, ``compression``."""
+    """Side tasks by name: ``title``, ``compression``, ``approval`` (the second opinion of mode ``smart``)."""
     budget: BudgetSettings = BudgetSettings()
     """Limits on tokens and money."""
     tools: ToolSettings = ToolSettings()

@@ -175,6 +175,16 @@ def without_images(messages: Sequence[ApiMessage]) -> list[ApiMessage]:
     ]
 
 
+def without_reasoning_blocks(messages: Sequence[ApiMessage]) -> list[ApiMessage]:
+    """Return the messages without signed and encrypted reasoning, for a provider that refused it."""
+    return [
+        {key: value for key, value in message.items() if key != "reasoning_details"}  # type: ignore[misc]
+        if "reasoning_details" in message
+        else message
+        for message in messages
+    ]
+
+
 def _note_for_image(part: JsonObject) -> JsonObject:
     if part.get("type") == "text":
         return part

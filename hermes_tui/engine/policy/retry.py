@@ -39,16 +39,18 @@ class RetryRule:
     """Whether another model may help."""
     refreshes_key: bool = False
     """Whether the credential is read again once before giving up."""
+    rotates_key: bool = False
+    """Whether the provider's next key is tried before another model."""
 
 
 RULES: dict[type[ProviderError], RetryRule] = {
-    RateLimited: RetryRule(attempts=4),
+    RateLimited: RetryRule(attempts=4, rotates_key=True),
     Overloaded: RetryRule(attempts=3),
     StreamBroken: RetryRule(attempts=3),
     ProviderTimeout: RetryRule(attempts=3),
     ConnectionFailed: RetryRule(attempts=3),
-    AuthError: RetryRule(attempts=1, refreshes_key=True),
-    BillingError: RetryRule(attempts=1),
+    AuthError: RetryRule(attempts=1, refreshes_key=True, rotates_key=True),
+    BillingError: RetryRule(attempts=1, rotates_key=True),
     ModelNotFound: RetryRule(attempts=1),
     Refused: RetryRule(attempts=1),
     ContextOverflow: RetryRule(attempts=1, can_fall_back=False),

@@ -28,6 +28,8 @@ class Endpoint:
     api_key: str = ""
     key_source: str = ""
     """Where the key came from, for messages: ``OPENAI_API_KEY``, ``credentials file``, ..."""
+    spare_keys: tuple[str, ...] = field(default=(), repr=False)
+    """Further keys for the same endpoint, in order."""
     context_window: int = 128_000
     headers: Mapping[str, str] = field(default_factory=dict)
     quirks: frozenset[str] = frozenset()

@@ -26,7 +26,9 @@ from ..types.errors import (
     ContextOverflow,
     HermesError,
     ModelNotFound,
+    OutputCapTooLarge,
     Overloaded,
+    PartRejected,
     ProviderError,
     ProviderTimeout,
     RateLimited,
@@ -36,6 +38,7 @@ from ..types.errors import (
 from .base import Endpoint
 from .catalog import PROVIDERS
 from .proxies import proxy_for
+from .rejections import allowed_output, rejected_quirk
 
 MESSAGE_LIMIT = 300
 """Characters of a provider's own message that are passed on."""
@@ -89,16 +92,18 @@ _BY_CODE: dict[str, type[ProviderError]] = {
 }
 
 # Servers without a code for it; checked for 400-class answers only.
+# What is too large must be said as well: "reduce the context length to save memory" is no overflow.
 _OVERFLOW_WORDS = re.compile(
-    r"context (?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens"
-    r"|input is too long|exceeds? the (?:model'?s |available )?(?:maximum|max|context)|n_ctx|input token count",
-    re.I,
+    r"(?=.*(?:exceed|too (?:long|large|many)|(?:longer|larger|greater) than|maximum context length is|> ?\d|overflow))"
+    r".*?(?:context (?:length|window|size)|maximum context|\bprompt\b|too many (?:input )?tokens|n_ctx"
+    r"|\binput (?:is|length|token)|request too large)",
+    re.I | re.S,
 )
 _WINDOW = re.compile(
-    r"(?:context (?:length|window|size)\D{0,30}|n_ctx\D{0,5}|maximum(?: of| is)?\D{0,20}|limit of |> )(\d[\d,]{3,})",
+    r"(?:context (?:length|window|size)\D{0,30}|n_ctx\D{0,5}|maximum(?: of| is)?\D{0,20}|limit of |> )(\d[\d,]{3,})"
+    r"|(\d[\d,]{3,}) maximum context",
     re.I,
 )
-_OUTPUT_CAP = re.compile(r"max_(?:completion_|output_)?tokens", re.I)
 _UNKNOWN_MODEL = re.compile(r"\bmodel\b", re.I)
 
 _UNREACHABLE = {
@@ -149,9 +154,11 @@ def from_answer(status: int, headers: Mapping[str, str], body: object, endpoint:
         headline = f"{status} from {_host(endpoint)} (HTML page)."
     else:
         headline = f"{_place(endpoint)} answered {status or 'with an error'}" + (f": {shown}" if shown else ".")
+    if mendable := _mendable(kind, status, code, fields, message, headline):
+        return mendable
     if kind is ContextOverflow:
         window = _WINDOW.search(message)
-        tokens = int(window[1].replace(",", "")) if window else None
+        tokens = int((window[1] or window[2]).replace(",", "")) if window else None
         return ContextOverflow(headline, hint=_HINTS[kind], status=status, window_tokens=tokens)
     if kind is ModelNotFound and status == 404 and not _UNKNOWN_MODEL.search(f"{code} {message}"):
         kind, hint = BadRequest, f"Check base_url ({endpoint.base_url}); it usually ends in /v1."
@@ -164,9 +171,20 @@ def from_answer(status: int, headers: Mapping[str, str], body: object, endpoint:
         headline, hint = _auth(headline, endpoint)
     else:
         hint = _HINTS.get(kind, "")
-    if kind is BadRequest and _OUTPUT_CAP.search(message) and re.search(r"\d{3,}", message):
-        code = code or "max_tokens"
     return kind(headline, hint=hint, status=status, code=code, retry_after_s=retry_after(headers, fields))
+
+
+def _mendable(
+    kind: type[ProviderError], status: int, code: str, fields: Mapping[str, Any], message: str, headline: str
+) -> ProviderError | None:
+    """Return the error for a request of which only one part is wrong."""
+    if kind in (BadRequest, ContextOverflow) and (tokens := allowed_output(message)):
+        return OutputCapTooLarge(headline, max_tokens=tokens, status=status, code=code)
+    if kind in (BadRequest, ModelNotFound, Overloaded):
+        param = fields.get("param")
+        if quirk := rejected_quirk(status, code, param if isinstance(param, str) else "", message):
+            return PartRejected(headline, quirk=quirk, status=status, code=code)
+    return None
 
 
 _HINTS: dict[type[ProviderError], str] = {
@@ -212,10 +230,10 @@ def _details(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def _kind(status: int, code: str, message: str) -> type[ProviderError]:
     by_code = _BY_CODE.get(code.lower())
+    if by_code in (None, BadRequest, Overloaded) and status in (0, 400, 422, 500) and _OVERFLOW_WORDS.search(message):
+        return ContextOverflow
     if by_code is not None and by_code is not BadRequest and not (by_code is Overloaded and status in _BY_STATUS):
         return by_code
-    if status in (0, 400, 422) and _OVERFLOW_WORDS.search(message):
-        return ContextOverflow
     if status == 400 and re.search(r"model.{0,80}(?:not found|does not exist|not exist|invalid model)", message, re.I):
         return ModelNotFound
     if status >= 500:

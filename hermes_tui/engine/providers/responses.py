@@ -65,7 +65,7 @@ def build_body(request: ModelRequest) -> JsonObject:
         body["reasoning"] = {"effort": request.reasoning_effort, "summary": "auto"}
     body["store"] = False
     body["include"] = ["reasoning.encrypted_content"]
-    if request.session_id:
+    if request.session_id and "no_cache_key" not in request.endpoint.quirks:
         body["prompt_cache_key"] = request.session_id[:_ID_LIMIT]
     if request.stream:
         body["stream"] = True

@@ -28,11 +28,12 @@ from .conversation import Conversation, ConversationParts
 from .executor import Executor
 from .hub import Hub
 from .interrupt import CancelToken
-from .judge import Judge
+from .judge import PLAN_MODE, Judge
 from .loop import Turn, TurnParts
 from .plan import Planner
 from .ports import ClientFor, Cost, Gate, MessageStore, Resolve
 from .route import Route
+from .second_opinion import SecondOpinion
 from .steering import Steering
 from .title import ask_title, first_line
 from .tool_context import ContextParts, SessionObjects, restore_tools, scrub_env
@@ -87,6 +88,8 @@ class AgentParts:
     """Variables that hold provider keys."""
     secrets: Callable[[], Collection[str]] = tuple
     """Values of the configured keys."""
+    forget_key: Callable[[str], None] = lambda provider: None
+    """Makes the next resolving of a provider look for its key anew, because it was refused."""
     cost_usd: Cost = lambda endpoint, usage: None
     sleep: Callable[[CancelToken, float], bool] = CancelToken.wait
     now: Callable[[], float] = time.time
@@ -112,7 +115,7 @@ class Agent:
             self.hub.subscribe(sink)
         self.approvals = Approvals(self.hub.emit, approver=callbacks.approver, clarifier=callbacks.clarifier)
         self.steering = Steering(self.hub.emit)
-        self.route = Route(parts.resolve, options.model, parts.settings.fallback_providers)
+        self.route = Route(parts.resolve, options.model, parts.settings.fallback_providers, forget_key=parts.forget_key)
         self.conversation = Conversation(self._conversation_parts())
         self._objects = SessionObjects()
         self._checker = ArgumentChecker()
@@ -268,6 +271,7 @@ class Agent:
             ask_user=lambda question, choices: self._ask_user(question, choices, token),
             system_message=system_message,
             max_iterations=self._options.max_iterations or self._parts.settings.agent.max_turns,
+            mode_note=lambda: PLAN_MODE if self._parts.gate.mode == "plan" else "",
         )
 
     def _tools(self) -> list[Tool]:
@@ -285,6 +289,8 @@ class Agent:
             self.approvals,
             deadline_s=lambda: settings.approvals.timeout_s,
             agent_id=self._options.agent_id,
+            second_opinion=SecondOpinion(lambda: self._auxiliary("approval"), parts.client_for),
+            emit=self.hub.emit,
         )
         context = ContextParts(
             session_id=self.session_id,
@@ -338,6 +344,11 @@ class Agent:
         )
         self._title_thread.start()
 
+    def _auxiliary(self, task: str) -> Endpoint:
+        """Return where a side task asks: its own model, else the present one."""
+        choice = self._parts.settings.auxiliary.get(task, AuxiliarySettings())
+        return self._parts.resolve(choice.model) if choice.model else self.route.endpoint
+
     def _title(self, token: CancelToken) -> None:
         history = self.conversation.history
         user_text = _shown(next((m["content"] for m in history if m["role"] == "user"), "") or "")
@@ -346,8 +357,7 @@ class Agent:
         title = ""
         try:
             if choice.enabled:
-                endpoint = self._parts.resolve(choice.model) if choice.model else self.route.endpoint
-                title = ask_title(endpoint, self._parts.client_for, token, user_text, str(answer))
+                title = ask_title(self._auxiliary("title"), self._parts.client_for, token, user_text, str(answer))
             if token.cancelled:
                 return
             self._title_attempts = MAX_TITLE_ATTEMPTS

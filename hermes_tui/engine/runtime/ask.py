@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
-from ..context.window import without_images
 from ..policy.retry import rule_for, wait_before
-from ..providers.base import Endpoint, ModelRequest
-from ..types.errors import AuthError, Interrupted, ProviderError
+from ..providers.base import Endpoint
+from ..types.errors import AuthError, Interrupted, OutputCapTooLarge, PartRejected, ProviderError
 from ..types.events import Event, FallbackUsed, Notice, RequestRetrying, TextDelta
 from ..types.messages import ApiMessage, JsonObject
 from ..types.usage import Usage
@@ -17,10 +16,21 @@ from .call import CallOutcome, ModelCall
 from .interrupt import CancelToken
 from .ports import ClientFor
 from .route import Route
+from .shape import shaped
 
 LARGE_CONTEXT_TOKENS = 100_000
 LARGE_CONTEXT_STALL_S = 300.0
 """A model that reads this much may be silent for longer before its first byte."""
+MAX_MENDS = 6
+"""Changed requests in one step; each leaves out something else, so that this is never reached by a sane server."""
+LEFT_OUT = {
+    "no_images": "without the images",
+    "no_reasoning": "without the reasoning setting",
+    "no_reasoning_blocks": "without the earlier reasoning",
+    "no_stream": "without streaming",
+    "no_tools": "without tools",
+}
+"""What a request lacks, in words, by quirk."""
 
 
 class AnswerInterrupted(Interrupted):
@@ -62,6 +72,8 @@ class Asker:
     def __init__(self, parts: AskParts, used_ids: Callable[[], Container[str]] = frozenset) -> None:
         self._parts = parts
         self._used_ids = used_ids
+        self._caps: dict[str, int] = {}
+        """Output tokens that an endpoint allows, where it said so in this turn."""
 
     def ask(
         self,
@@ -85,7 +97,7 @@ class Asker:
             AnswerInterrupted: The token was cancelled, also during a wait.
             ProviderError: Nothing helped; the last failure.
         """
-        attempt, has_refreshed = 1, False
+        attempt, mends = 1, 0
         while True:
             outcome = self._send(messages, tools, max_tokens, context_tokens)
             error = outcome.error
@@ -94,12 +106,15 @@ class Asker:
             if error is None:
                 return outcome.answer
             rule = rule_for(error)
-            if rule.refreshes_key and not has_refreshed and self._parts.route.refresh_key():
-                has_refreshed = True
-                self._retry(outcome, attempt + 1, attempt + 1, 0.0, f"{error.message} Trying the key as it is now.")
+            if mends < MAX_MENDS and (change := self._mend(error, is_first=not mends)):
+                mends += 1
+                self._retry(outcome, attempt + 1, attempt + 1, 0.0, f"{error.message} Trying again {change}.")
             elif attempt < rule.attempts:
                 attempt += 1
                 self._retry(outcome, attempt, rule.attempts, wait_before(attempt, error), error.message)
+            elif rule.rotates_key and self._parts.route.next_key():
+                attempt = 1
+                self._retry(outcome, 2, 2, 0.0, f"{error.message} Trying the next key.")
             elif rule.can_fall_back and self.fall_back(error.message, withdrawn=outcome.has_shown):
                 attempt = 1
             else:
@@ -132,12 +147,12 @@ class Asker:
     ) -> CallOutcome:
         parts = self._parts
         endpoint = parts.route.endpoint
-        if "no_images" in endpoint.quirks:
-            messages = without_images(messages)
-        request = ModelRequest(
-            endpoint=endpoint,
-            messages=messages,
-            tools=tools,
+        if (allowed := self._caps.get(endpoint.id)) is not None:
+            max_tokens = min(allowed, max_tokens or allowed)
+        request = shaped(
+            endpoint,
+            messages,
+            tools,
             max_tokens=max_tokens,
             reasoning_effort=parts.reasoning_effort,
             session_id=parts.session_id,
@@ -151,6 +166,21 @@ class Asker:
         )
         parts.on_usage(endpoint, outcome.answer.usage, outcome.error is None and not outcome.interrupted)
         return outcome
+
+    def _mend(self, error: ProviderError, *, is_first: bool) -> str:
+        """Change what the error complains about, if that can be done; returns the change in words, or empty."""
+        route = self._parts.route
+        if isinstance(error, OutputCapTooLarge):
+            model = route.endpoint.id
+            if error.max_tokens >= self._caps.get(model, error.max_tokens + 1):
+                return ""
+            self._caps[model] = error.max_tokens
+            return f"with at most {error.max_tokens:,} tokens"
+        if isinstance(error, PartRejected):
+            return LEFT_OUT.get(error.quirk, "without it") if route.add_quirk(error.quirk) else ""
+        if is_first and rule_for(error).refreshes_key and route.refresh_key():
+            return "with the key as it is now"
+        return ""
 
     def _retry(self, outcome: CallOutcome, attempt: int, max_attempts: int, wait_s: float, reason: str) -> None:
         self._parts.emit(

@@ -24,6 +24,7 @@ class Route:
         model: ``provider/model``.
         fallbacks: Models to try in order.
         clock: Monotonic seconds.
+        forget_key: Makes the next resolving of this provider look for its key anew.
     """
 
     def __init__(
@@ -32,13 +33,17 @@ class Route:
         model: str,
         fallbacks: Sequence[str] = (),
         clock: Callable[[], float] = time.monotonic,
+        forget_key: Callable[[str], None] = lambda provider: None,
     ) -> None:
         self._resolve = resolve
         self._clock = clock
+        self._forget_key = forget_key
+        self._quirks: dict[str, frozenset[str]] = {}
         self._models = [model, *fallbacks]
         self._place = 0
         self._cooled_at = 0.0
         self._endpoint: Endpoint | None = None
+        self._has_rotated = False
 
     @property
     def model(self) -> str:
@@ -54,7 +59,7 @@ class Route:
             AuthError: Its key is missing.
         """
         if self._endpoint is None:
-            self._endpoint = self._resolve(self._models[self._place])
+            self._endpoint = self._resolved(self._models[self._place])
         return self._endpoint
 
     def names(self) -> tuple[str, str]:
@@ -70,7 +75,7 @@ class Route:
         Raises:
             ConfigError: The model cannot be resolved.
         """
-        endpoint = self._resolve(model)
+        endpoint = self._resolved(model)
         self._models[0], self._place, self._endpoint = model, 0, endpoint
         return endpoint
 
@@ -80,15 +85,34 @@ class Route:
         return self._endpoint
 
     def start_turn(self) -> None:
-        """Return to the chosen model once its cooldown is over."""
-        if self._place and self._clock() >= self._cooled_at:
-            self._place, self._endpoint = 0, None
+        """Return to the chosen model and its first key once its cooldown is over."""
+        if (self._place or self._has_rotated) and self._clock() >= self._cooled_at:
+            self._place, self._endpoint, self._has_rotated = 0, None, False
+
+    def add_quirk(self, quirk: str) -> bool:
+        """Remember what the present endpoint does not take; False when that was known."""
+        endpoint = self.endpoint
+        if quirk in endpoint.quirks:
+            return False
+        self._quirks[endpoint.id] = self._quirks.get(endpoint.id, frozenset()) | {quirk}
+        self._endpoint = replace(endpoint, quirks=endpoint.quirks | {quirk})
+        return True
 
     def refresh_key(self) -> bool:
         """Read the credential again; True when it is another one now."""
         old = self.endpoint
-        self._endpoint = self._resolve(self._models[self._place])
+        self._forget_key(old.provider)
+        self._endpoint = self._resolved(self._models[self._place])
         return self._endpoint.api_key != old.api_key
+
+    def next_key(self) -> bool:
+        """Go on with the provider's next key; False when there is none left."""
+        endpoint = self.endpoint
+        if not endpoint.spare_keys:
+            return False
+        self._endpoint = replace(endpoint, api_key=endpoint.spare_keys[0], spare_keys=endpoint.spare_keys[1:])
+        self._has_rotated, self._cooled_at = True, self._clock() + COOLDOWN_S
+        return True
 
     def fall_back(self) -> Endpoint | None:
         """Move on to the next model that can be resolved, or return None when there is none left."""
@@ -96,9 +120,14 @@ class Route:
             self._cooled_at = self._clock() + COOLDOWN_S
         for place in range(self._place + 1, len(self._models)):
             try:
-                endpoint = self._resolve(self._models[place])
+                endpoint = self._resolved(self._models[place])
             except UNUSABLE:
                 continue
             self._place, self._endpoint = place, endpoint
             return endpoint
         return None
+
+    def _resolved(self, model: str) -> Endpoint:
+        endpoint = self._resolve(model)
+        learned = self._quirks.get(endpoint.id)
+        return replace(endpoint, quirks=endpoint.quirks | learned) if learned else endpoint

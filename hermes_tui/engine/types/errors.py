@@ -5,7 +5,9 @@
     HermesError
       ConfigError
       ProviderError
-        AuthError  RateLimited  Overloaded  ContextOverflow  BadRequest  ModelNotFound  BillingError
+        AuthError  RateLimited  Overloaded  ContextOverflow  ModelNotFound  BillingError
+        BadRequest
+          OutputCapTooLarge  PartRejected
         Refused  StreamBroken  ProviderTimeout  ConnectionFailed
       Interrupted
       ToolError
@@ -99,6 +101,30 @@ class ContextOverflow(ProviderError):
 
 class BadRequest(ProviderError):
     """The 400 family: the provider rejects this very request."""
+
+
+class OutputCapTooLarge(BadRequest):
+    """The provider allows fewer output tokens than were asked for.
+
+    Args:
+        max_tokens: What it allows.
+    """
+
+    def __init__(self, message: str, *, max_tokens: int, hint: str = "", status: int = 0, code: str = "") -> None:
+        super().__init__(message, hint=hint, status=status, code=code)
+        self.max_tokens = max_tokens
+
+
+class PartRejected(BadRequest):
+    """The provider rejects one part of the request and would take the rest.
+
+    Args:
+        quirk: The quirk by which the part is left out; see ``providers/rejections.py``.
+    """
+
+    def __init__(self, message: str, *, quirk: str, hint: str = "", status: int = 0, code: str = "") -> None:
+        super().__init__(message, hint=hint, status=status, code=code)
+        self.quirk = quirk
 
 
 class Refused(ProviderError):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hermes_tui.engine.config.paths import Paths, find_paths
-from hermes_tui.engine.config.secrets import Keys, clean, redact, save_api_key
+from hermes_tui.engine.config.secrets import FoundKey, Keys, clean, redact, save_api_key
 from hermes_tui.engine.config.settings import ProviderSettings
 from hermes_tui.engine.types.errors import ConfigError
 
@@ -124,3 +124,8 @@ def test_stored_keys_are_private_cleaned_and_removable(paths: Paths) -> None:
 def test_keys_disappear_whole_from_texts_longest_first() -> None:
     text = "key sk-test-SECRET123 and sk-test in a line"
     assert redact(text, ["sk-test", "sk-test-SECRET123", ""]) == "key [redacted:key] and [redacted:key] in a line"
+
+
+def test_several_keys_may_stand_in_one_place() -> None:
+    assert clean(' "sk-a, sk-b,,sk-c" ', "x") == "sk-a,sk-b,sk-c"
+    assert FoundKey("sk-a,sk-b", "X").values == ("sk-a", "sk-b")

@@ -127,11 +127,6 @@ def test_the_words_say_what_to_do(found: ProviderError, words: list[str]) -> Non
     assert len(found.message) < 400
 
 
-def test_an_output_cap_that_is_too_large_has_a_code() -> None:
-    found = from_answer(400, {}, error("max_tokens: 32000 > 8192, which is the maximum allowed"), LOCAL)
-    assert (type(found), found.code) == (BadRequest, "max_tokens")
-
-
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [

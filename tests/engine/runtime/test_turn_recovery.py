@@ -18,7 +18,9 @@ from hermes_tui.engine.types.errors import (
     ConfigError,
     ConnectionFailed,
     ContextOverflow,
+    OutputCapTooLarge,
     Overloaded,
+    PartRejected,
     ProviderError,
     RateLimited,
     StreamBroken,
@@ -76,6 +78,81 @@ def test_a_key_that_changed_meanwhile_is_tried_once(tmp_path: Path) -> None:
     made = bench([[AuthError("no")], say("ok")], tmp_path, parts=parts)
     assert made.agent.chat("hi") == "ok"
     assert [request.endpoint.api_key for request in made.client.requests] == ["old", "new"]
+
+
+def test_a_refused_key_is_forgotten_before_it_is_looked_for_again(tmp_path: Path) -> None:
+    forgotten: list[str] = []
+    made = bench([[AuthError("no")], say("ok")], tmp_path, parts={"forget_key": forgotten.append})
+    made.agent.chat("hi")
+    assert forgotten == ["test"]
+
+
+@pytest.mark.parametrize(("error", "asked"), [(RateLimited("slow"), 4), (BillingError("no"), 1), (AuthError("no"), 1)])
+def test_the_next_key_of_the_provider_is_tried_before_another_model(
+    error: ProviderError, asked: int, tmp_path: Path
+) -> None:
+    endpoints = {"test/m1": replace(ENDPOINT, api_key="a", spare_keys=("b", "c"))}
+    made = bench([*[[error]] * asked, say("ok"), say("still b"), say("a again")], tmp_path, endpoints=endpoints)
+    assert made.agent.chat("hi") == "ok"
+    assert made.of(RequestRetrying)[-1].reason.endswith("Trying the next key.")
+    made.agent.chat("again")
+    made.agent.route._clock = lambda: 1e12
+    made.agent.chat("later")
+    assert [request.endpoint.api_key for request in made.client.requests] == ["a"] * asked + ["b", "b", "a"]
+
+
+def test_an_output_cap_that_the_provider_states_is_taken_for_the_rest_of_the_turn(tmp_path: Path) -> None:
+    script = [[OutputCapTooLarge("too many", max_tokens=8_192)], call(("echo", '{"text":"a"}')), say("ok")]
+    made = bench(script, tmp_path)
+    assert made.agent.chat("hi") == "ok"
+    assert [request.max_tokens for request in made.client.requests] == [None, 8_192, 8_192]
+    assert "at most 8,192 tokens" in made.of(RequestRetrying)[0].reason
+
+
+def test_an_output_cap_that_does_not_get_smaller_ends_the_turn(tmp_path: Path) -> None:
+    made = bench([[OutputCapTooLarge("too many", max_tokens=8_192)]], tmp_path, repeat=True)
+    assert made.agent.run_conversation("hi")["api_calls"] == 2
+
+
+IMAGE: list[Any] = [
+    {"type": "text", "text": "see"},
+    {"type": "image_url", "image_url": {"url": "data:image/png;base64,"}},
+]
+
+
+@pytest.mark.parametrize(
+    ("quirk", "is_gone"),
+    [
+        ("no_images", lambda request: "image_url" not in repr(request.messages)),
+        ("no_tools", lambda request: not request.tools),
+        ("no_reasoning", lambda request: not request.reasoning_effort),
+        ("no_stream", lambda request: not request.stream),
+        ("no_reasoning_blocks", lambda request: "reasoning_details" not in repr(request.messages)),
+        ("no_stream_options", lambda request: "no_stream_options" in request.endpoint.quirks),
+    ],
+)
+def test_exactly_the_rejected_part_is_left_out_once_and_remembered(quirk: str, is_gone: Any, tmp_path: Path) -> None:
+    detail = {"provider": "test", "api_mode": "chat_completions", "position": 0, "block": {"x": 1}}
+    past: list[Any] = [
+        {"role": "user", "content": IMAGE},
+        {"role": "assistant", "content": "a", "reasoning_details": [detail]},
+    ]
+    settings = replace(
+        NO_TITLE,
+        agent=replace(NO_TITLE.agent, reasoning_effort="low"),
+        auxiliary={"title": AuxiliarySettings(enabled=False)},
+    )
+    made = bench([[PartRejected("no", quirk=quirk)], say("ok"), say("fine")], tmp_path, settings=settings)
+    assert made.agent.run_conversation("hi", conversation_history=past)["final_response"] == "ok"
+    made.agent.chat("again")
+    first, *later = made.client.requests
+    assert not is_gone(first) and all(is_gone(request) for request in later)
+    assert made.of(RequestRetrying)[0].reason.startswith("no Trying again without")
+
+
+def test_a_part_that_is_rejected_again_although_it_was_left_out_ends_the_turn(tmp_path: Path) -> None:
+    made = bench([[PartRejected("no", quirk="no_tools")]], tmp_path, repeat=True)
+    assert made.agent.run_conversation("hi")["api_calls"] == 2
 
 
 def _with_fallback(replies: list[Any], tmp_path: Path) -> Bench:
