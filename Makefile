@@ -56,5 +56,8 @@ matrix: $(VENV)/.dev ## Print what a turn comes to for every fault of a model se
 snapshots: $(VENV)/.dev ## Accept the screens as they are now (look at them first: snapshot_report.html)
 	@$(BIN)/python -m pytest -n $(JOBS) tests/snapshot --snapshot-update
 
+docs: $(VENV)/.dev ## Renew the README's tables
+	@$(BIN)/python docs/update_readme.py
+
 clean: ## Remove what was built
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .hypothesis snapshot_report.html

@@ -86,6 +86,7 @@ class HermesApp(App[int]):
         self._frames = FrameWriter(can_scroll=os.environ.get("HERMES_TUI_SCROLL_REGIONS", "1") != "0")
         self._leaving = False
         self._has_mouse = ui.mouse
+        self.set_class(ui.plain, "-plain")
         self._early: list[events.Key | events.Paste] | None = []
         self.use_theme(ui.theme)
 

