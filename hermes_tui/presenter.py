@@ -182,6 +182,9 @@ class EntryPresenter:
         if entry is None or entry.text != text:
             entry = UserEntry(text, at=at)
             self._log.append(entry)
+        else:
+            entry.at = at
+            self._log.changed(entry)
         self._user = entry
 
     def _add(self, entry: Entry) -> None:

@@ -159,7 +159,7 @@ class PromptText(PromptCore):
         return len(lines) == 1 and not lines[0]
 
     def _placeholder_segments(self, look: _Look, row: int) -> list[Segment]:
-        text = str(self.placeholder) if row == 0 else ""
+        text = _words_that_fit(str(self.placeholder), self.scrollable_content_region.width - 3) if row == 0 else ""
         if self.has_focus and row == 0:
             return [Segment(text[:1] or " ", look.cursor), Segment(text[1:], look.ghost)]
         return [Segment(text, look.ghost)]
@@ -189,6 +189,13 @@ class PromptText(PromptCore):
         begin = top if index == top_row else 0
         finish = bottom if index == bottom_row else len(line) + 1
         return [(begin, finish, style)]
+
+
+def _words_that_fit(text: str, width: int) -> str:
+    """Leave out the last parts of a list with commas until it fits."""
+    while cell_len(text) > width and ", " in text:
+        text = text.rpartition(", ")[0]
+    return text
 
 
 def _styled(line: str, start: int, marks: Sequence[tuple[int, int, Style]], base: Style, tab: int) -> list[Segment]:

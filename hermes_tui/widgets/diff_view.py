@@ -14,7 +14,7 @@ from typing_extensions import override
 from .inert import clean_line
 from .rendering.code import LineLexer, language_of
 from .rendering.markdown import TAB
-from .rendering.rows import Frame, Piece
+from .rendering.rows import BAR, Frame, Piece
 from .rendering.units import Unit
 from .rendering.wrapping import Run, cells_of, chop_runs
 
@@ -110,13 +110,15 @@ class DiffUnit(Unit):
     @override
     def pieces(self, frame: Frame) -> list[Piece]:
         if self._side and frame.inner >= SIDE_BY_SIDE:
-            return list(self._columns(frame))
-        return [piece for line in self._lines for piece in self._unified(line, frame)]
+            pieces = list(self._columns(frame))
+        else:
+            pieces = [piece for line in self._lines for piece in self._unified(line, frame)]
+        return [piece.indented([frame.seg(BAR, "rule")]) for piece in pieces]
 
     def _unified(self, line: DiffLine, frame: Frame) -> list[Piece]:
         if line.kind in {"hunk", "file"}:
             return self._heading(line, frame)
-        width = frame.inner - self._digits - 4
+        width = _room(frame) - self._digits - 4
         rows = self._code(line, frame, width)
         number = str(line.new or line.old or "").rjust(self._digits)
         return [
@@ -125,7 +127,7 @@ class DiffUnit(Unit):
         ]
 
     def _columns(self, frame: Frame) -> Iterator[Piece]:
-        half = (frame.inner - 1) // 2
+        half = (_room(frame) - 1) // 2
         bar = frame.seg("\u2502", "rule")
         for left, right in _pairs(self._lines):
             if left is not None and left.kind in {"hunk", "file"}:
@@ -165,9 +167,16 @@ class DiffUnit(Unit):
 
     def _heading(self, line: DiffLine, frame: Frame) -> list[Piece]:
         if line.kind == "file":
-            return [Piece(row) for row in chop_runs([(line.text, frame.style("tool"))], frame.inner)] * self._show_files
+            return [
+                Piece(row) for row in chop_runs([(line.text, frame.style("tool"))], _room(frame))
+            ] * self._show_files
         text = f"{' ' * self._digits} \u22ef  {line.text.strip()}".rstrip()
-        return [Piece(chop_runs([(text, frame.style("muted"))], frame.inner)[0], len(text))]
+        return [Piece(chop_runs([(text, frame.style("muted"))], _room(frame))[0], len(text))]
+
+
+def _room(frame: Frame) -> int:
+    """Return the cells right of the bar."""
+    return frame.inner - len(BAR)
 
 
 def _pairs(lines: Sequence[DiffLine]) -> Iterator[tuple[DiffLine | None, DiffLine | None]]:

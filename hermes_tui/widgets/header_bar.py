@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import PurePath
+from typing import ClassVar, Final
 
+from rich.segment import Segment
+from textual.geometry import Size
 from textual.reactive import Reactive, var
+from textual.strip import Strip
 
 from .line_text import Span, clip
 from .status_bar_fields import Field, field, fit
 from .status_bar_line import BarLine
 
 APP_NAME = "hermes-tui"
+RULE_FROM: Final = 20
+"""Rows of the terminal from which a rule stands below the header."""
 
 
 class HeaderBar(BarLine):
     """The header. All values are plain."""
 
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"bar--rule"}
     DEFAULT_CSS = """
-    HeaderBar { background: $background; }
+    HeaderBar { background: $background; height: auto; }
+    HeaderBar > .bar--rule { color: $rule; }
     """
 
     folder: Reactive[str] = var("")
@@ -31,6 +39,18 @@ class HeaderBar(BarLine):
     """Todos that are not done."""
     note: Reactive[str] = var("")
     """Something that must stay visible, e.g. ``demo``."""
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """One row, and a rule where rows are not short."""
+        del container, width
+        return 2 if viewport.height >= RULE_FROM else 1
+
+    def render_line(self, y: int) -> Strip:
+        """Draw the row or the rule."""
+        if y != 1:
+            return super().render_line(y)
+        style = self.rich_style + self.get_component_rich_style("bar--rule", partial=True)
+        return Strip([Segment("\u2500" * self.size.width, style)], self.size.width)
 
     def compose_spans(self, width: int) -> Sequence[Span]:
         """Return the fields that fit."""

@@ -16,7 +16,7 @@ from .status_bar_fields import Field, field, fit
 from .status_bar_line import BarLine
 
 _BAR_CELLS = 10
-_MODE_STYLES = {"ask": "good", "strict": "good", "off": "bad", "smart": "accent"}
+_MODE_STYLES = {"ask": "good", "strict": "good", "smart": "accent", "plan": "accent", "off": "bad"}
 
 
 class StatusBar(BarLine):
@@ -116,11 +116,11 @@ class StatusBar(BarLine):
     def compose_spans(self, width: int) -> Sequence[Span]:
         """Return the fields that fit."""
         fields = [
-            self._activity_field(),
             self._model_field(),
             self._approval_field(),
             self._context_field(),
             self._cost_field(),
+            self._activity_field(),
             *self._hint_fields(),
         ]
         return fit(fields, width, separator="  " if self._plain else " · ")
@@ -143,11 +143,11 @@ class StatusBar(BarLine):
         effort: tuple[Span, ...] = ((f" {self.effort}", "muted"),) if self.effort else ()
         name = self.model.rsplit("/", 1)[-1]
         short = clip(name, 18)
-        return field(3, ((name, "strong"), *effort), ((name, "strong"),), ((short, "strong"),)) if name else field(3)
+        return field(4, ((name, "strong"), *effort), ((name, "strong"),), ((short, "strong"),)) if name else field(4)
 
     def _approval_field(self) -> Field:
         mode = self.approval_mode
-        word = {"off": "no approvals"}.get(mode, mode)
+        word = {"off": "no approvals", "plan": "plan (read only)"}.get(mode, mode)
         return field(1, word, mode, style=_MODE_STYLES.get(mode, ""))
 
     def _context_field(self) -> Field:
@@ -165,7 +165,7 @@ class StatusBar(BarLine):
         bar: tuple[Span, ...] = ((on * filled, name), (off * (_BAR_CELLS - filled), "muted"))
         head: tuple[Span, ...] = (("ctx", "muted"), (percent, name))
         return field(
-            2, (*head, (" ", ""), *bar, (amount, "muted")), (*head, (amount, "muted")), head, ((percent, name),)
+            2, (*head, (" ", ""), *bar, (amount, "muted")), (*head, (amount, "muted")), head, ((percent.strip(), name),)
         )
 
     def _cost_field(self) -> Field:
@@ -179,7 +179,7 @@ class StatusBar(BarLine):
 
     def _hint_fields(self) -> list[Field]:
         return [
-            field(6 + order, ((key, "accent"), (f" {what}", "muted")), align="right")
+            field(6 + order if order else 3, ((key, "accent"), (f" {what}", "muted")), align="right")
             for order, (key, what) in enumerate(self.hints)
         ]
 

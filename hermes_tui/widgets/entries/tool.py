@@ -9,12 +9,12 @@ from rich.cells import cell_len
 from typing_extensions import override
 
 from ..inert import clean, one_line
-from ..rendering.rows import Frame, Piece, wrapped
+from ..rendering.rows import BAR, Frame, Piece, wrapped
 from ..rendering.units import DrawnUnit, Unit, line_units
 from ..rendering.wrapping import clip, clip_middle
 from .base import Entry
 from .reasoning import seconds_text
-from .tool_cards import BAR, CARDS, MAX_SUMMARY
+from .tool_cards import CARDS, MAX_SUMMARY
 from .tool_result import MAX_LIVE, args_text, bounded_display, output_lines, result_text
 
 State: TypeAlias = Literal["draft", "running", "waiting", "ok", "error", "denied", "timeout", "interrupted"]
@@ -185,25 +185,25 @@ class ToolEntry(Entry):
         return [Piece(segments)]
 
     def _facts(self, frame: Frame) -> list[tuple[str, str]]:
-        """Return the words at the right end, least important first; the state is the last."""
+        """Return the words at the right end, least important first; a state that needs saying is the last."""
         _, word, role = _STATES[self.state]
-        shown = self.display
+        shown, code = self.display, self.display.get("exit_code")
         facts: list[tuple[str, str]] = []
         if self._draft_size:
             facts.append((_bytes_text(self._draft_size), "muted"))
-        if summary := shown.get("summary"):
+        if (summary := shown.get("summary")) and summary not in {"done", f"exit {code}"}:
             facts.append((clip(one_line(str(summary)), MAX_SUMMARY), "muted"))
         if self._live_lines:
             facts.append((f"{self._live_lines:,} lines", "muted"))
         for key, sign, look in (("added", "+", "add"), ("removed", "-", "remove")):
             if isinstance(count := shown.get(key), int) and not isinstance(count, bool):
                 facts.append((f"{sign}{count}", look))
-        code = shown.get("exit_code")
         if isinstance(code, int) and self.outcome and not (code == 0 and self.state == "ok"):
             facts.append((f"exit {code}", role))
         if (elapsed := self._elapsed(frame)) is not None:
             facts.append((seconds_text(elapsed), "muted"))
-        facts.append((word, "muted" if self.state == "ok" else role))
+        if self.state != "ok" or not facts:
+            facts.append((word, role))
         return facts
 
     def _elapsed(self, frame: Frame) -> float | None:

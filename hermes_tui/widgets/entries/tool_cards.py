@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ..diff_view import diff_units
 from ..inert import clean, one_line
-from ..rendering.rows import Frame, Piece, wrapped
+from ..rendering.rows import BAR, Frame, Piece, wrapped
 from ..rendering.units import DrawnUnit, LinesUnit, Unit, line_units
 from .tool_result import args_text, output_lines, result_text
 
@@ -20,7 +20,6 @@ MAX_SUMMARY: Final = 40
 """Cells of a summary in the header."""
 DIFF_LINES: Final = 40
 """Lines of a diff that are shown without being asked for."""
-BAR: Final = "\u2502 "
 
 Card: TypeAlias = Callable[["ToolEntry", Frame, bool], list[Unit]]
 
@@ -78,7 +77,7 @@ def _todo_row(item: Mapping[str, Any], frame: Frame) -> list[Piece]:
     text = one_line(str(item.get("content", "")))
     rows = wrapped([(text, frame.style(*roles))], max(8, frame.inner - 4))
     return [
-        Piece([frame.seg(f"  {box} " if number == 0 else "    ", "bullet"), *row.segments], 4, row.joint)
+        row.indented([frame.seg(BAR, "rule"), frame.seg(f"{box} " if number == 0 else "  ", "bullet")])
         for number, row in enumerate(rows)
     ]
 

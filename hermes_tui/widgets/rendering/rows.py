@@ -24,6 +24,8 @@ GUTTER = 2
 """Cells left of every entry; the first is the cursor's."""
 MARGIN = 2
 """Cells right of every entry; the last is the scroll thumb's."""
+BAR: Final = "\u2502 "
+"""Stands before every row below the header of a card."""
 
 _CACHES: Final = frozenset(name for name in Strip.__slots__ if name.endswith("_cache")) - {"_render_cache"}
 

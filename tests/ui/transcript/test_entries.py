@@ -25,7 +25,7 @@ def finished(outcome="ok", result=None, kind="terminal", **display):
 
 
 STATES = [
-    ("ok", "\u2713", "1.8s  ok"),
+    ("ok", "\u2713", "1.8s"),
     ("error", "\u2717", "1.8s  failed"),
     ("denied", "\u2298", "denied"),
     ("timeout", "\u2717", "timed out"),
@@ -86,12 +86,12 @@ def test_a_diff_is_shown_after_success():
     lines = lines_of(tool)
     assert "+2  -1" in lines[0]
     assert lines[1:] == [
-        "   \u22ef  def sync(path):",
-        "12        started = now()",
-        "13 -      return rows(path)",
-        "13 +      with Lock(path):",
-        "14 +          return rows(path)",
-        "15    # end",
+        "\u2502    \u22ef  def sync(path):",
+        "\u2502 12        started = now()",
+        "\u2502 13 -      return rows(path)",
+        "\u2502 13 +      with Lock(path):",
+        "\u2502 14 +          return rows(path)",
+        "\u2502 15    # end",
     ]
     assert len(lines_of(tool, frame(detail="compact"))) == 1
     tool.expanded = False
@@ -108,7 +108,7 @@ def test_a_long_diff_is_folded():
 
 def test_todos_are_a_checklist():
     items = [{"content": "a", "status": "done"}, {"content": "b", "status": "in_progress"}, {"content": "[c]"}]
-    assert lines_of(finished(kind="todo", items=items))[1:] == ["  \u2611 a", "  \u25b8 b", "  \u2610 [c]"]
+    assert lines_of(finished(kind="todo", items=items))[1:] == ["\u2502 \u2611 a", "\u2502 \u25b8 b", "\u2502 \u2610 [c]"]
 
 
 @pytest.mark.parametrize("width", [12, 20, 40, 200])
