@@ -145,7 +145,8 @@ def clip(text: str, width: int) -> str:
         return text
     if width <= 1:
         return "\u2026"[:width]
-    return text[: chop_ranges(text, width - 1)[0][1]] + "\u2026"
+    head = text[: chop_ranges(text, width - 1)[0][1]]
+    return (head if cell_len(head) < width else "") + "\u2026"  # a wide character may be wider than the room
 
 
 def clip_middle(text: str, width: int) -> str:
