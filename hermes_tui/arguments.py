@@ -9,6 +9,8 @@ from hermes_tui import __version__
 
 USAGE = 2
 """Exit code for a command line that makes no sense."""
+APPROVE = ("never", "plan", "rules", "all")
+"""What ``run --approve`` takes; ``plan`` only reads."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -54,7 +56,7 @@ def run_parser() -> argparse.ArgumentParser:
     parser.add_argument("prompt", metavar="PROMPT|-", help="the message; - reads it from stdin")
     parser.add_argument("--json", action="store_true", help="one event a line on stdout")
     parser.add_argument("--max-turns", type=int, metavar="N", help="model requests at most")
-    parser.add_argument("--approve", choices=("never", "rules", "all"), default="rules", help="what may run unasked")
+    parser.add_argument("--approve", choices=APPROVE, default="rules", help="what may run unasked")
     parser.add_argument("-r", "--resume", default="", metavar="ID|TITLE", help="go on with a session")
     _model_flags(parser)
     parser.add_argument("--demo", action="store_true", help="use the scripted demo model")

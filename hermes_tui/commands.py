@@ -206,11 +206,11 @@ COMMANDS: tuple[Command, ...] = (
     _row(
         "approvals",
         "Approval mode",
-        "Choose when to ask: ask, strict, off.",
+        "Choose when to ask: ask, strict, smart, plan (read only), off.",
         "Model and settings",
         slash="approvals",
         aliases=("mode",),
-        args="[ask|strict|off]",
+        args="[ask|strict|smart|plan|off]",
     ),
     _row("rules", "Approval rules", "List and delete stored rules.", "Model and settings", slash="rules"),
     _row("theme", "Theme", "Choose colours.", "Model and settings", slash="theme", args="[name]"),

@@ -20,7 +20,13 @@ Action: TypeAlias = "Callable[[ChatScreen, str], None]"
 
 DETAILS: tuple[Detail, ...] = ("compact", "normal", "full")
 REASONING: tuple[ReasoningLevel, ...] = ("hidden", "line", "full")
-MODES = ("ask", "strict", "off")
+APPROVALS = {
+    "ask": "asks before danger",
+    "strict": "asks before all that is not provably harmless",
+    "smart": "another model clears what it is sure about; the rest asks",
+    "plan": "read only, until you leave it with /approvals ask",
+    "off": "asks nothing; the hard blocks stay",
+}
 
 
 def run(chat: ChatScreen, action_id: str, args: str) -> None:
@@ -245,13 +251,13 @@ def _approvals(chat: ChatScreen, args: str) -> None:
     session = chat.turns.session
     if session is None:
         return
-    mode = _cycle(MODES, session.state.approval_mode, args)
+    mode = _cycle(tuple(APPROVALS), session.state.approval_mode, args)
     if mode is None:
-        chat.say(f"Choose one of: {', '.join(MODES)}.", error=True)
+        chat.say(f"Choose one of: {', '.join(APPROVALS)}.", error=True)
         return
     session.set_approval_mode(mode)
     chat.status.approval_mode = mode
-    chat.note("warning" if mode == "off" else "info", f"Approval mode: {mode}", kind="mode")
+    chat.note("warning" if mode == "off" else "info", f"Approval mode: {mode} ({APPROVALS[mode]})", kind="mode")
 
 
 def _rules(chat: ChatScreen, args: str) -> None:

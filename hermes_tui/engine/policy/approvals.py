@@ -92,6 +92,14 @@ class Approvals:
         with self._lock:
             self._refused.clear()
 
+    def known_answer(self, request: ApprovalRequest) -> ApprovalDecision | None:
+        """Return the answer that a person gave to this very action before, while it still holds."""
+        key = _key(request)
+        with self._lock:
+            if key in self._allowed:
+                return ApprovalDecision(choice="session", by="rule")
+            return replace(self._refused[key], by="rule") if key in self._refused else None
+
     def request(self, request: ApprovalRequest, cancel: Cancellable) -> ApprovalDecision:
         """Ask for approval; blocks until answered, cancelled, or past the request's deadline.
 
@@ -101,11 +109,9 @@ class Approvals:
         key = _key(request)
         if cancel.cancelled:
             return ApprovalDecision(choice="deny", by="interrupt")
+        if known := self.known_answer(request):
+            return known
         with self._lock:
-            if key in self._allowed:
-                return ApprovalDecision(choice="session", by="rule")
-            if key in self._refused:
-                return replace(self._refused[key], by="rule")
             if not self.can_ask:
                 return ApprovalDecision(choice="deny", by="no_surface")
             waiting = next((w for w in self._approvals.values() if w.key == (*key, request.agent_id)), None)

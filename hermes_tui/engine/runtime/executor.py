@@ -173,7 +173,7 @@ class Executor:
             text = f"{type(error).__name__}: {error}"[:_MAX_ERROR_CHARS]
             payload, permission = failure(f"The tool failed. {text}"), None
         if permission is not None and permission.note:
-            payload["note"] = permission.note
+            payload["note"] = " ".join(filter(None, (payload.get("note"), permission.note)))
         return payload, _outcome(payload, job.token)
 
     def finish(self, done: _Done, room: int) -> CallResult:

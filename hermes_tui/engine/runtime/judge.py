@@ -9,13 +9,14 @@ from typing import Any, Literal
 from ...tools.base import Assessment, Tool
 from ..policy.approvals import Approvals
 from ..policy.gate.verdict import Verdict
+from ..types.events import Event, Notice
 from ..types.ids import new_request_id
-from ..types.requests import ApprovalDecision, ApprovalRequest
+from ..types.requests import STRICTNESS, ApprovalDecision, ApprovalRequest
 from .ports import Gate
 from .results import failure
+from .second_opinion import Clearance, SecondOpinion
 from .tool_context import CallContext
 
-_STRICTNESS = ("allow", "ask", "deny", "never")
 _MAX_ROUNDS = 10
 """Edits and changed files that one call may go through before it is refused."""
 
@@ -28,6 +29,20 @@ REFUSALS: Mapping[str, str] = {
     "say that it needs to be done by hand.",
 }
 """What the model is told, by who decided."""
+
+BLOCKED: Mapping[str, str] = {
+    "never": "Blocked, and nobody can allow it: {why}. It did not run.",
+    "deny": "Refused by the person's rules: {why}. It did not run.",
+    "plan": "Plan mode is on: you may only read, and this is not known to read only ({why}). It did not run. Look "
+    "around, then write down what you would do; the person leaves plan mode when they agree.",
+}
+"""What the model is told when nobody was asked."""
+
+PLAN_MODE = (
+    "[Plan mode is on: read and search only. Calls that could change anything are refused. Finish with a plan of what "
+    "you would do, and wait for the person to agree.]"
+)
+"""Goes with each request while the mode lasts; never stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,15 +66,26 @@ class Judge:
         approvals: Asks people.
         deadline_s: Seconds until an unanswered question counts as denied; 0 waits for ever.
         agent_id: Named in the question when a subagent asks.
+        second_opinion: Asked first in mode ``smart``.
+        emit: Takes the notice that a call was cleared.
     """
 
     def __init__(
-        self, gate: Gate, approvals: Approvals, *, deadline_s: Callable[[], float], agent_id: str = ""
+        self,
+        gate: Gate,
+        approvals: Approvals,
+        *,
+        deadline_s: Callable[[], float],
+        agent_id: str = "",
+        second_opinion: SecondOpinion | None = None,
+        emit: Callable[[Event], None] = lambda event: None,
     ) -> None:
         self._gate = gate
         self._approvals = approvals
         self._deadline_s = deadline_s
         self._agent_id = agent_id
+        self._second_opinion = second_opinion
+        self._emit = emit
 
     def decide(self, tool: Tool, args: Mapping[str, Any], context: CallContext) -> Permission:
         """Assess, judge and, where needed, ask. What a person edited, or what changed meanwhile, is judged again."""
@@ -71,21 +97,52 @@ class Judge:
                 return Permission(args=args, note=note, is_read=_is_read(assessment))
             if verdict.verdict != "ask":
                 return Permission(args=args, refusal=_blocked(verdict))
-            decision = self._approvals.request(self._request(tool, assessment, verdict, context), context.cancel)
-            if decision.choice == "deny":
-                return Permission(args=args, refusal=_refused(decision))
-            if decision.choice == "edit":
-                edited = _with_command(args, assessment.command, decision.message)
-                if edited is None:
-                    return Permission(args=args, refusal=_refused(ApprovalDecision(choice="deny")))
-                args = edited
-                note = f"The person changed the command before it ran, to: {decision.message}"
+            request = self._request(tool, assessment, verdict, context)
+            if clearance := self._clear(request, verdict, context):
+                note = f"{note} {self._tell(request, clearance)}".lstrip()
+            else:
+                decision = self._approvals.request(request, context.cancel)
+                if decision.choice == "deny":
+                    return Permission(args=args, refusal=_refused(decision))
+                if decision.choice == "edit":
+                    edited = _with_command(args, assessment.command, decision.message)
+                    if edited is None:
+                        return Permission(args=args, refusal=_refused(ApprovalDecision(choice="deny")))
+                    args = edited
+                    note = f"The person changed the command before it ran, to: {decision.message}"
+                    continue
+                if decision.choice == "always":
+                    self._gate.remember(verdict.always_rules, decision.scope, context_cwd(assessment, context))
+            now = tool.assess(args, context)
+            if now != assessment:
                 continue
-            if decision.choice == "always":
-                self._gate.remember(verdict.always_rules, decision.scope, context_cwd(assessment, context))
-            if not assessment.diff or tool.assess(args, context).diff == assessment.diff:
-                return Permission(args=args, note=note, is_read=_is_read(assessment))
+            # Time went by: the mode or the rules may have become stricter than what was asked about.
+            verdict = self._verdict(tool, now, context)
+            if verdict.verdict in BLOCKED:
+                return Permission(args=args, refusal=_blocked(verdict))
+            return Permission(args=args, note=note, is_read=_is_read(assessment))
         return Permission(args=args, refusal=failure("What this call would do kept changing, so it did not run."))
+
+    def _clear(self, request: ApprovalRequest, verdict: Verdict, context: CallContext) -> Clearance | None:
+        """Ask for a second opinion where the mode wants one and no person has spoken yet."""
+        opinion = self._second_opinion
+        if opinion is None or self._gate.mode != "smart" or request.action == "tool" or verdict.needs_person:
+            return None
+        if self._approvals.known_answer(request) is not None:
+            return None
+        return opinion.clear(request, context.cancel)
+
+    def _tell(self, request: ApprovalRequest, clearance: Clearance) -> str:
+        """Show that a call was cleared; returns the note that stays with its result."""
+        self._emit(
+            Notice(
+                level="info",
+                text=f"{clearance.model} cleared this without asking: {request.text}",
+                hint=f"{clearance.why} (/approvals ask asks you instead)",
+                kind="approval",
+            )
+        )
+        return f"Flagged ({'; '.join(request.reasons)}) and cleared by {clearance.model}: {clearance.why}"
 
     def _verdict(self, tool: Tool, assessment: Assessment, context: CallContext) -> Verdict:
         place = {"cwd": context_cwd(assessment, context), "workspace": str(context.workspace)}
@@ -98,8 +155,9 @@ class Judge:
         if not verdicts:
             if assessment.read_only or self._gate.mode == "off":
                 return Verdict(verdict="allow")
-            return Verdict(verdict="ask", reasons=(f"{tool.name} does not say what it will change",))
-        return max(verdicts, key=lambda verdict: _STRICTNESS.index(verdict.verdict))
+            reasons = (f"{tool.name} does not say what it will change",)
+            return Verdict(verdict="plan" if self._gate.mode == "plan" else "ask", reasons=reasons)
+        return max(verdicts, key=lambda verdict: STRICTNESS.index(verdict.verdict))
 
     def _request(self, tool: Tool, assessment: Assessment, verdict: Verdict, context: CallContext) -> ApprovalRequest:
         return ApprovalRequest(
@@ -140,9 +198,7 @@ def _action(assessment: Assessment) -> Literal["command", "edit", "read", "tool"
 
 def _blocked(verdict: Verdict) -> dict[str, Any]:
     why = "; ".join(verdict.reasons) or "a rule forbids it"
-    if verdict.verdict == "never":
-        return failure(f"Blocked, and nobody can allow it: {why}. It did not run.", denied_by="rule")
-    return failure(f"Refused by the person's rules: {why}. It did not run.", denied_by="rule")
+    return failure(BLOCKED[verdict.verdict].format(why=why), denied_by="rule")
 
 
 def _refused(decision: ApprovalDecision) -> dict[str, Any]:

@@ -73,6 +73,8 @@ class TurnParts:
     """Asks the person a question; empty when nobody is there."""
     system_message: str = ""
     max_iterations: int = 90
+    mode_note: Callable[[], str] = str
+    """Words on the present mode that go with the next request only; usually empty."""
 
 
 class Turn:
@@ -158,6 +160,8 @@ class Turn:
 
     def _ask(self) -> Completion:
         messages = self._conversation.request_messages(self._system)
+        if note := self._parts.mode_note():
+            messages = with_nudge(messages, note)
         self._context_tokens = self._conversation.estimate(self._fixed_tokens)
         self._step += 1
         self._parts.emit(StepStarted(step=self._step, context_tokens=self._context_tokens))

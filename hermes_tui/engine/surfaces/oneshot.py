@@ -22,7 +22,7 @@ EXIT_BY_REASON: Mapping[str, int] = {"done": 0, "interrupted": 130}
 EXIT_BY_NOTICE: Mapping[str, int] = {"config": 3, "auth": 4, "provider": 4}
 """Exit code by the kind of the notice that ended the turn."""
 
-_MODE_BY_APPROVAL = {"never": "strict", "all": "off"}
+_MODE_BY_APPROVAL = {"never": "strict", "plan": "plan", "all": "off"}
 
 
 def run_once(
@@ -36,7 +36,7 @@ def run_once(
         session: Id or title of the session to go on with; a new one when empty.
         json_lines: Write events instead of text.
         approve: ``never`` denies all that is not provably harmless, ``rules`` denies what the rules would ask about,
-            ``all`` asks nothing (hard blocks stay).
+            ``plan`` only reads, ``all`` asks nothing (hard blocks stay).
     """
     agent = engine.open_session(session or None, source="run")
     if approve in _MODE_BY_APPROVAL:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-VerdictName: TypeAlias = Literal["allow", "ask", "deny", "never"]
+VerdictName: TypeAlias = Literal["allow", "ask", "plan", "deny", "never"]
+"""From mild to strict; the strictest over all parts wins. ``plan`` is refused because plan mode only reads."""
+STRICTNESS: tuple[VerdictName, ...] = ("allow", "ask", "plan", "deny", "never")
 ApprovalChoice: TypeAlias = Literal["once", "session", "always", "deny", "edit"]
 ResolvedBy: TypeAlias = Literal["user", "timeout", "interrupt", "no_surface", "rule"]
 

@@ -34,7 +34,7 @@ def explain(gate: ShellGate, command_id: str, command: str, cwd: str) -> dict[st
     elapsed = (time.perf_counter() - start) * 1000
     return {
         "id": command_id,
-        "verdict": verdict.verdict,
+        "verdict": "deny" if verdict.verdict == "plan" else verdict.verdict,
         "always": verdict.always,
         "ms": round(elapsed, 3),
         "reasons": list(verdict.reasons),

@@ -57,6 +57,8 @@ class Issue:
     """With origin ``option``: its canonical name."""
     deny: str = ""
     """The user's deny rule or path pattern that it met."""
+    reads: bool = False
+    """Whether it only reads, which plan mode leaves open."""
 
 
 @dataclass(frozen=True, slots=True)

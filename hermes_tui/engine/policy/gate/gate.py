@@ -14,12 +14,12 @@ from ...types.errors import ConfigError
 from ...types.preferences import ApprovalMode
 from ...types.requests import TouchedPath
 from .facts import Issue, Level, Word
-from .judge import CommandJudge, RuleSet, rule_set
+from .judge import CommandJudge, RuleSet, plan_verdict, rule_set
 from .paths import PathGuard, PathKind, is_inside
 from .touched import describe
-from .verdict import Verdict
+from .verdict import SHOWS_EDITS, Verdict
 
-MODES = ("ask", "strict", "smart", "off")
+MODES = ("ask", "strict", "smart", "plan", "off")
 RuleScope: TypeAlias = Literal["session", "project", "everywhere"]
 RuleEffect: TypeAlias = Literal["allow", "deny", "deny_path"]
 
@@ -133,9 +133,7 @@ class ShellGate:
             if kind == "delete":
                 found.append(Issue(Level.DANGER, f"deletes {path}", "path"))
             if kind == "write" and self._settings.edits == "ask":
-                found.append(
-                    Issue(Level.DANGER, "edits are shown before they are made" if diff else f"changes {path}", "path")
-                )
+                found.append(Issue(Level.DANGER, SHOWS_EDITS if diff else f"changes {path}", "path"))
             issues += found
             if found and kind != "read":
                 note = describe(os.path.join(cwd, path), guard) if kind == "delete" else _note(found)  # noqa: PTH118
@@ -144,7 +142,8 @@ class ShellGate:
 
     def _path_verdict(self, issues: list[Issue], touched: list[TouchedPath]) -> Verdict:
         asks_from = {"strict": Level.UNKNOWN, "off": Level.NEVER}.get(self._mode, Level.DANGER)
-        reasons = [issue.reason for issue in sorted(issues, key=lambda issue: -issue.level) if issue.level >= asks_from]
+        ordered = sorted(issues, key=lambda issue: -issue.level)
+        reasons = [issue.reason for issue in ordered if issue.level >= asks_from]
         denied = next((issue.deny for issue in issues if issue.deny), "")
         if any(issue.level >= Level.NEVER for issue in issues):
             return Verdict(verdict="never", reasons=tuple(dict.fromkeys(reasons)), touched=tuple(touched))
@@ -155,6 +154,11 @@ class ShellGate:
                 reasons=(f"your rules deny it: {denied}", *dict.fromkeys(reasons)),
                 touched=tuple(touched),
             )
+        if self._mode == "plan" and plan_verdict(issues) == "plan":
+            changes = dict.fromkeys(
+                issue.reason for issue in ordered if issue.level >= Level.WRITES and not issue.reads
+            )
+            return Verdict(verdict="plan", reasons=tuple(changes), touched=tuple(touched))
         if reasons:
             return Verdict(verdict="ask", reasons=tuple(dict.fromkeys(reasons)), touched=tuple(touched))
         return Verdict(verdict="allow")

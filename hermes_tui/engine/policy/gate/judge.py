@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ...types.preferences import ApprovalMode
-from ...types.requests import CommandPart, VerdictName
+from ...types.requests import STRICTNESS, CommandPart, VerdictName
 from ..allowlist import Rule, find_allow, find_deny, parse_rules, propose_rule
 from .facts import Inner, Issue, Level, SimpleCommand, Word, is_dynamic, shown
 from .parse import Budget, load_language
@@ -18,14 +18,22 @@ from .scope import Scope
 from .screen import MAX_BYTES, MAX_COMMANDS, is_padded
 from .simple import Context
 from .touched import collect_touched
-from .verdict import Verdict
+from .verdict import UNREADABLE, Verdict
 from .walk import Script, read_script
 from .words import UnreadableError
 
 _PIECES = re.compile(r"[;&|()`{}<>\x00-\x1f\x7f-\x9f]+|\$\(")
 MAX_DEPTH = 8
-UNREADABLE = "cannot be read safely"
-_ORDER: tuple[VerdictName, ...] = ("allow", "ask", "deny", "never")
+ASKS_FROM: dict[ApprovalMode, Level] = {
+    "plan": Level.WRITES,
+    "strict": Level.WRITES,
+    "ask": Level.DANGER,
+    "smart": Level.DANGER,
+    "off": Level.NEVER,
+}
+"""From which level on a mode asks about commands."""
+PLAN_READS = Level.DANGER
+"""Plan mode reads freely, but asks before reads of this level."""
 _CLASSES = {
     Level.SAFE: "safe",
     Level.WRITES: "writes",
@@ -69,7 +77,7 @@ class CommandJudge:
     def __init__(self, guard: PathGuard, rules: RuleSet, mode: ApprovalMode) -> None:
         self._guard = guard
         self._rules = rules
-        self._asks_from = {"strict": Level.WRITES, "ask": Level.DANGER, "smart": Level.DANGER, "off": Level.NEVER}[mode]
+        self._asks_from = ASKS_FROM[mode]
         self._mode = mode
 
     def judge(self, text: str, cwd: str) -> Verdict:
@@ -183,7 +191,7 @@ class CommandJudge:
         level = finding.level
         denied = find_deny(finding, self._rules.deny)
         pattern = next((issue.deny for issue in finding.issues if issue.deny), "")
-        reasons = [(issue.level, issue.reason) for issue in finding.issues if issue.level >= self._asks_from]
+        reasons = [(issue.level, issue.reason) for issue in finding.issues if self._asks_about(issue)]
         rule = ""
         verdict: VerdictName = "allow"
         if level >= Level.NEVER:
@@ -192,6 +200,8 @@ class CommandJudge:
             verdict = "deny"
             rule = denied.text if denied else pattern
             reasons.insert(0, (Level.DANGER, f"your rules deny it: {rule}"))
+        elif self._mode == "plan":
+            verdict = plan_verdict(finding.issues)
         elif level >= self._asks_from:
             allowed = find_allow(finding, self._rules.allow, self._asks_from)
             if allowed is None:
@@ -209,6 +219,11 @@ class CommandJudge:
         )
         return _Judged(finding, verdict, part, reasons)
 
+    def _asks_about(self, issue: Issue) -> bool:
+        if self._mode == "plan" and issue.reads:
+            return issue.level >= PLAN_READS
+        return issue.level >= self._asks_from
+
     def _combine(self, state: _State) -> Verdict:
         verdicts: list[VerdictName] = [judged.verdict for judged in state.judged]
         reasons = [reason for judged in state.judged for reason in judged.reasons]
@@ -217,14 +232,14 @@ class CommandJudge:
             if issue.level >= Level.NEVER:
                 verdicts.append("never")
             elif issue.level >= self._asks_from:
-                verdicts.append("ask")
+                verdicts.append("plan" if self._mode == "plan" else "ask")
             if issue.level >= self._asks_from:
                 reasons.append((issue.level, issue.reason))
             if issue.level >= Level.DANGER:
                 parts.append(
                     CommandPart(argv=(), danger_class=_CLASSES[issue.level], reason=issue.reason, start=start, end=end)
                 )
-        verdict: VerdictName = max(verdicts, key=_ORDER.index, default="allow")
+        verdict: VerdictName = max(verdicts, key=STRICTNESS.index, default="allow")
         ordered = [reason for _, reason in sorted(reasons, key=lambda item: -item[0])]
         return Verdict(verdict=verdict, reasons=tuple(dict.fromkeys(ordered)), parts=tuple(parts))
 
@@ -254,6 +269,13 @@ def _judge_function(name: str, bomb: bool) -> Issue:
     if find_row(name) is not None or not name.isascii() or is_dynamic(name):
         return Issue(Level.DANGER, f"changes what {name} runs")
     return Issue(Level.UNKNOWN, f"defines a function {name}")
+
+
+def plan_verdict(issues: Sequence[Issue]) -> VerdictName:
+    """Return what plan mode says of issues below ``never`` and ``deny``: it refuses whatever may change something."""
+    if any(issue.level >= Level.WRITES and not issue.reads for issue in issues):
+        return "plan"
+    return "ask" if any(issue.level >= PLAN_READS for issue in issues) else "allow"
 
 
 def rule_set(allow: Sequence[str], deny: Sequence[str]) -> RuleSet:

@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias
 
 from .facts import NUMBER, SOME, UNKNOWN, Issue, Level, Word, is_dynamic, shown
 from .globs import TooManyError, expand_glob
+from .verdict import PROTECTS, SECRETS
 
 PathKind: TypeAlias = Literal["list", "read", "write", "truncate", "delete"]
 MAX_GLOB = 256
@@ -124,7 +125,6 @@ _DEVICE_READ = re.compile(r"/dev/(?:u?random|tty|fd/\d+)\Z")
 _RAW_DISK = re.compile(
     r"/dev/(?:[shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|r?disk\d|loop\d|md\d|dm-\d|sr\d|mapper/|disk/|mem\Z|kmem\Z|port\Z)"
 )
-_PROTECTS = "changes a protected path"
 _SOCKET = re.compile(r"/dev/(?:tcp|udp)/")
 _ROOTS = frozenset(
     [
@@ -294,7 +294,8 @@ class PathGuard:
         return list(dict.fromkeys(issues))
 
     def _judge_dynamic(self, word: Word, kind: PathKind) -> list[Issue]:
-        issues = [Issue(Level.UNKNOWN, f"the path is known only at run time: {shown(word.text)}", "path")]
+        reads = kind in ("list", "read")
+        issues = [Issue(Level.UNKNOWN, f"the path is known only at run time: {shown(word.text)}", "path", reads=reads)]
         text = re.sub(f"[{UNKNOWN}{SOME}{NUMBER}]", "?", word.text)
         spelled = os.path.normpath(os.path.join("/?", text))  # noqa: PTH118
         fact = PathFact(shown(word.text), spelled, spelled)
@@ -307,7 +308,7 @@ class PathGuard:
         issues = self._judge_names(fact, kind)
         if fact.real in _DEVICES_SAFE or fact.spelled in _DEVICES_SAFE:
             return [issue for issue in issues if issue.deny]
-        protected = any(issue.reason.startswith(_PROTECTS) for issue in issues)
+        protected = any(issue.reason.startswith(PROTECTS) for issue in issues)
         outside = not is_inside(fact.real, self.workspace) and (changes or not _DEVICE_READ.match(fact.spelled))
         if outside and not protected:
             issues.append(self._judge_outside(fact, changes=changes))
@@ -326,18 +327,20 @@ class PathGuard:
             for path in paths:
                 pattern = self._deny.find(path, self.workspace)
                 if pattern:
-                    issues.append(Issue(Level.DANGER, f"{fact.written} is denied", "path", deny=pattern))
+                    issues.append(
+                        Issue(Level.DANGER, f"{fact.written} is denied", "path", deny=pattern, reads=not changes)
+                    )
         if changes and any(_RAW_DISK.match(path) for path in paths):
             issues.append(Issue(Level.NEVER, f"writes to a disk itself: {fact.written}", "path"))
         if kind != "list" and any(self._secret.find(path, self.workspace) for path in paths):
-            issues.append(Issue(Level.DANGER, f"touches keys or credentials: {fact.written}", "path"))
+            issues.append(Issue(Level.DANGER, f"{SECRETS}: {fact.written}", "path", reads=not changes))
         if changes and any(self._protected.find(path, self.workspace) for path in paths):
-            issues.append(Issue(Level.DANGER, f"{_PROTECTS}: {fact.written}", "path"))
+            issues.append(Issue(Level.DANGER, f"{PROTECTS}: {fact.written}", "path"))
         return issues
 
     def _judge_outside(self, fact: PathFact, *, changes: bool) -> Issue:
         if not changes:
-            return Issue(Level.UNKNOWN, f"reads outside the workspace: {fact.written}", "path")
+            return Issue(Level.UNKNOWN, f"reads outside the workspace: {fact.written}", "path", reads=True)
         if any(is_inside(fact.real, temp) and fact.real != temp for temp in self._temps):
             return Issue(Level.WRITES, f"writes a temporary file: {fact.written}", "path")
         return Issue(Level.DANGER, f"changes a file outside the workspace: {fact.written}", "path")

@@ -253,7 +253,8 @@ def _judge_folders(finding: Finding, words: Sequence[Word], guard: PathGuard) ->
     for word in [word for word in words if word.text] or here:
         denied = guard.find_denied_below(word, finding.command.cwds)
         if denied:
-            finding.issues.append(Issue(Level.DANGER, f"reads a folder that holds {denied}, which is denied", "path"))
+            reason = f"reads a folder that holds {denied}, which is denied"
+            finding.issues.append(Issue(Level.DANGER, reason, "path", reads=True))
             return
 
 

@@ -6,13 +6,20 @@ from dataclasses import dataclass
 
 from ...types.requests import CommandPart, TouchedPath, VerdictName
 
+UNREADABLE = "cannot be read safely"
+PROTECTS = "changes a protected path"
+SECRETS = "touches keys or credentials"
+SHOWS_EDITS = "edits are shown before they are made"
+FOR_A_PERSON = (UNREADABLE, PROTECTS, SECRETS, SHOWS_EDITS)
+"""How reasons begin that only a person may wave through: no other model clears them in mode ``smart``."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """The answer for one command text or one set of paths."""
 
     verdict: VerdictName
-    """The strictest answer over all parts: ``never`` > ``deny`` > ``ask`` > ``allow``."""
+    """The strictest answer over all parts: ``never`` > ``deny`` > ``plan`` > ``ask`` > ``allow``."""
     always: bool = False
     """True when "always" may be offered."""
     reasons: tuple[str, ...] = ()
@@ -23,3 +30,8 @@ class Verdict:
     """The allow rules that "always" would store; proven to turn this very command into ``allow``."""
     touched: tuple[TouchedPath, ...] = ()
     """Paths that it would change, or read in spite of a rule."""
+
+    @property
+    def needs_person(self) -> bool:
+        """Whether only a person may wave it through."""
+        return any(reason.startswith(FOR_A_PERSON) for reason in self.reasons)
