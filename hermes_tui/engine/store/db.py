@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 
 from .care import CarePart
+from .compression import CompressionPart
 from .connections import Database
 from .export import ExportPart
 from .forks import ForksPart
@@ -32,6 +33,7 @@ def default_path() -> Path:
 class SessionDB(
     SessionsPart,
     ForksPart,
+    CompressionPart,
     MessagesPart,
     SearchPart,
     StatePart,

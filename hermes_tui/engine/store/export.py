@@ -1,83 +1,147 @@
-"""Sessions out and in: Markdown to read, JSON that gives the same session again."""
+"""Sessions out and in: Markdown and HTML to read, JSON that gives the same session again, and what others wrote."""
 
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias
 
-from ..api import StoredMessage
 from ..types.errors import StoreError
-from ..types.messages import Message, text_of
-from . import lineage, messages, rows
+from . import entries, export_html, export_markdown
 from .base import Part
-from .session_rows import COUNT_COLUMNS, insert
-from .text import decode, encode
-from .usage import ADD_DAY
+from .entries import Entry
+from .imports.sources import Kind, Skipped, read_source
+from .text import encode
 
+ExportFormat: TypeAlias = Literal["md", "json", "html"]
 FORMAT = "hermes-tui-session"
 VERSION = 1
-_FIELDS = (
-    "id", "title", "title_by", "preview", "source", "cwd", "branch", "model", "provider", "created_at", "updated_at",
-    "ended_at", "end_reason", "pinned", "archived", "compaction_count", *COUNT_COLUMNS,
-)  # fmt: skip
-_FENCE = re.compile("`{3,}")
+_BROKEN = (KeyError, TypeError, AttributeError, ValueError)
+_HERE = "It is here already."
 
 
 class ExportPart(Part):
     """Export and import."""
 
-    def export(
-        self, session_id: str, fmt: Literal["md", "json"] = "md", *, redact: Callable[[str], str] | None = None
-    ) -> str:
+    def export(self, session_id: str, fmt: ExportFormat = "md", *, redact: Callable[[str], str] | None = None) -> str:
         """Return a session as text.
 
         Args:
             session_id: The session; a fork is written with its shared past, a compressed one with all before.
-            fmt: ``md`` for people, ``json`` complete and importable.
-            redact: Applied to the finished text, to take secrets out.
+            fmt: ``md`` and ``html`` (one file that needs no other) for people, ``json`` complete and importable.
+            redact: Applied to every text in it, to take secrets out.
 
         Raises:
             StoreError: The format is unknown.
         """
-        if fmt not in ("md", "json"):
-            raise StoreError(f"There is no export format {fmt!r}.", hint="Use md or json.")
+        if fmt not in ("md", "json", "html"):
+            raise StoreError(f"There is no export format {fmt!r}.", hint="Use md, json or html.")
         with self._db.read() as conn:
-            text = _markdown(conn, session_id) if fmt == "md" else _json(conn, session_id)
-        return redact(text) if redact else text
+            chain = [entries.read(conn, row) for row in _chain(conn, session_id)]
+        if redact:
+            chain = [entry.mapped(redact) for entry in chain]
+        if fmt == "json":
+            return _json(chain)
+        return export_markdown.render(chain) if fmt == "md" else export_html.render(chain)
 
-    def import_(self, source: str | Path | Mapping[str, Any]) -> dict[str, list[str]]:
-        """Store the sessions of a JSON export; those whose id exists are skipped, so a second import does nothing.
+    def import_(
+        self,
+        source: str | Path | Mapping[str, Any],
+        kind: Kind = "auto",
+        *,
+        dry_run: bool = False,
+        progress: Callable[[str], None] = lambda session_id: None,
+    ) -> dict[str, Any]:
+        """Store sessions from elsewhere; those whose id exists are skipped, so a second import does nothing.
+
+        Each session is stored in a transaction of its own: an import that was stopped goes on when it is repeated.
+        The source is never written to.
 
         Args:
-            source: A file's path, or what it holds.
+            source: A JSON export (a path or what it holds), a Hermes ``state.db`` or home, a folder or file of Claude
+                Code or Codex sessions (JSONL).
+            kind: What it is; ``auto`` looks.
+            dry_run: Only say what would be stored.
+            progress: Called with each session's id after it was stored.
 
         Returns:
-            ``imported`` and ``skipped``: session ids.
+            ``imported`` (ids), ``skipped`` (id or file -> why), ``notes`` (id -> what was left out), ``messages``
+            (how many were stored) and ``dry_run``.
 
         Raises:
-            StoreError: The source is no export of ours; nothing was stored.
+            StoreError: The source cannot be read, or is an incomplete export of ours; nothing was stored then.
         """
-        document = _document(source)
-        sessions = document["sessions"]
+        found: Iterable[Entry | Skipped] = (
+            _from_document(source) if isinstance(source, Mapping) else self._entries(Path(source).expanduser(), kind)
+        )
+        report = _Report(dry_run)
+        for item in found:
+            if isinstance(item, Skipped):
+                report.skip(item.name, item.why)
+            elif item.id in report.seen or self._has(item.id):
+                report.skip(item.id, _HERE)
+            else:
+                self._store(item, report)
+                progress(item.id)
+        return report.as_dict()
 
-        def job(conn: sqlite3.Connection) -> dict[str, list[str]]:
-            done: dict[str, list[str]] = {"imported": [], "skipped": []}
-            for entry in sessions:
-                known = conn.execute("SELECT 1 FROM sessions WHERE id = ?", (entry["session"]["id"],)).fetchone()
-                if not known:
-                    _insert_session(conn, entry)
-                done["skipped" if known else "imported"].append(entry["session"]["id"])
-            return done
+    def _entries(self, path: Path, kind: Kind) -> Iterable[Entry | Skipped]:
+        if kind == "json" or (kind == "auto" and path.is_file() and path.suffix.lower() == ".json"):
+            return _from_document(_load(path))
+        return read_source(path, kind)
 
-        try:
-            return self._db.write(job)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise StoreError(f"The export is incomplete: {error!r}. Nothing was stored.") from error
+    def _has(self, session_id: str) -> bool:
+        with self._db.read() as conn:
+            return conn.execute("SELECT 1 FROM sessions WHERE id = ?", (session_id,)).fetchone() is not None
+
+    def _store(self, entry: Entry, report: _Report) -> None:
+        def job(conn: sqlite3.Connection) -> None:
+            # Another process may import the same thing at this moment.
+            if not conn.execute("SELECT 1 FROM sessions WHERE id = ?", (entry.id,)).fetchone():
+                entries.write(conn, entry)
+
+        if not report.dry_run:
+            try:
+                self._db.write(job)
+            except _BROKEN as error:
+                report.skip(entry.id, f"It cannot be stored: {error}.")
+                return
+        report.add(entry)
+
+
+class _Report:
+    """What an import did so far."""
+
+    def __init__(self, dry_run: bool) -> None:
+        self.dry_run = dry_run
+        self.seen: set[str] = set()
+        self._imported: list[str] = []
+        self._skipped: dict[str, str] = {}
+        self._notes: dict[str, list[str]] = {}
+        self._messages = 0
+
+    def add(self, entry: Entry) -> None:
+        self.seen.add(entry.id)
+        self._imported.append(entry.id)
+        self._messages += len(entry.messages)
+        if entry.notes:
+            self._notes[entry.id] = entry.notes
+
+    def skip(self, name: str, why: str) -> None:
+        if name not in self.seen:
+            self._skipped[name] = why
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "imported": self._imported,
+            "skipped": self._skipped,
+            "notes": self._notes,
+            "messages": self._messages,
+            "dry_run": self.dry_run,
+        }
 
 
 def _chain(conn: sqlite3.Connection, session_id: str) -> list[sqlite3.Row]:
@@ -91,103 +155,30 @@ def _chain(conn: sqlite3.Connection, session_id: str) -> list[sqlite3.Row]:
     return chain[::-1]
 
 
-def _history(conn: sqlite3.Connection, session_id: str) -> list[StoredMessage]:
-    parts = lineage.segments(conn, session_id, with_compressed=False)
-    return [rows.from_row(row) for row in lineage.rows_before(conn, parts, lineage.NO_BOUND, lineage.NO_BOUND)]
-
-
-def _json(conn: sqlite3.Connection, session_id: str) -> str:
-    """A fork's shared past becomes its own: the file must not need another session."""
-    entries = []
-    chain = _chain(conn, session_id)
-    for at, session in enumerate(chain):
-        state = conn.execute("SELECT key, value FROM session_state WHERE session_no = ?", (session["no"],)).fetchall()
-        prompt = conn.execute("SELECT text FROM system_prompts WHERE session_no = ?", (session["no"],)).fetchone()
-        days = conn.execute("SELECT * FROM usage_days WHERE session_no = ?", (session["no"],)).fetchall()
-        entries.append(
-            {
-                "session": {name: session[name] for name in (*_FIELDS, "message_count", "turn_count")},
-                "continues": chain[at - 1]["id"] if at else None,
-                "system_prompt": decode(prompt[0]) if prompt else "",
-                "state": {row["key"]: json.loads(decode(row["value"])) for row in state},
-                "usage": [{key: row[key] for key in row.keys() if key != "session_no"} for row in days],  # noqa: SIM118
-                "messages": [stored.message for stored in _history(conn, session["id"])],
-            }
-        )
-    document = {"format": FORMAT, "version": VERSION, "exported_at": time.time(), "sessions": entries}
+def _json(chain: list[Entry]) -> str:
+    sessions = [entries.to_json(entry) for entry in chain]
+    document = {"format": FORMAT, "version": VERSION, "exported_at": time.time(), "sessions": sessions}
     text = json.dumps(document, ensure_ascii=False, indent=1)
     # Lone surrogates cannot be written to a file; escaped they can.
     return text if isinstance(encode(text), str) else json.dumps(document, indent=1)
 
 
-def _document(source: str | Path | Mapping[str, Any]) -> Mapping[str, Any]:
-    if isinstance(source, Mapping):
-        document: Any = source
-    else:
-        try:
-            document = json.loads(Path(source).expanduser().read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise StoreError(f"{source} cannot be read as a session export: {error}.") from error
+def _load(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path} cannot be read as a session export: {error}.") from error
+
+
+def _from_document(document: Any) -> list[Entry]:
+    """Return all sessions of an export, or raise before any is stored."""
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
-        raise StoreError("This is not a session export of hermes-tui.", hint="Export with `sessions export ID --json`.")
-    if document.get("version") != VERSION or not isinstance(document.get("sessions"), Sequence):
+        raise StoreError(
+            "This is not a session export of hermes-tui.", hint="Export with `sessions export ID --format json`."
+        )
+    if document.get("version") != VERSION:
         raise StoreError("The export was made by a newer version of hermes-tui.", hint="Update and import again.")
-    return document
-
-
-def _insert_session(conn: sqlite3.Connection, entry: Mapping[str, Any]) -> None:
-    session = entry["session"]
-    values = {name: session[name] for name in _FIELDS if session.get(name) is not None}
-    continues = entry.get("continues")
-    parent = conn.execute("SELECT shown_no FROM sessions WHERE id = ?", (continues,)).fetchone() if continues else None
-    if parent:
-        values |= {"parent_session_id": continues, "parent_reason": "compression"}
-    no = insert(conn, values)
-    if parent:
-        conn.execute("UPDATE sessions SET shown_no = ? WHERE shown_no = ?", (no, parent["shown_no"]))
-    past = cast(list[Message], entry["messages"])
-    counts = (session["message_count"], session["turn_count"])
-    if past:
-        messages.store(conn, no, ((message, 0) for message in past))
-    conn.execute(
-        "UPDATE sessions SET message_count = ?, turn_count = ?, updated_at = ?, ended_at = ?, end_reason = ? "
-        "WHERE no = ?",
-        (*counts, values["updated_at"], values.get("ended_at"), values.get("end_reason", ""), no),
-    )
-    if entry.get("system_prompt"):
-        conn.execute("INSERT INTO system_prompts VALUES (?, ?)", (no, encode(entry["system_prompt"])))
-    for key, value in (entry.get("state") or {}).items():
-        conn.execute("INSERT INTO session_state VALUES (?, ?, ?)", (no, key, encode(json.dumps(value))))
-    for day in entry.get("usage") or ():
-        conn.execute(ADD_DAY, (no, *(day[name] for name in ("day", "provider", "model", "cwd", *COUNT_COLUMNS))))
-
-
-def _markdown(conn: sqlite3.Connection, session_id: str) -> str:
-    session = Part._row(conn, session_id)
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(session["created_at"]))
-    facts = [when, session["model"], session["cwd"]]
-    lines = [f"# {session['title'] or session['preview'] or session_id}", "", " \u00b7 ".join(filter(None, facts)), ""]
-    for part in _chain(conn, session_id):
-        for stored in _history(conn, part["id"]):
-            lines += _markdown_message(stored.message)
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _markdown_message(message: Message) -> list[str]:
-    text = text_of(message)
-    if message["role"] == "tool":
-        return [f"**Result of {message.get('tool_name', 'tool')}**", "", *_fenced(text), ""]
-    lines = [f"## {message['role'].capitalize()}", ""] if text or message.get("partial") else []
-    lines += [text, ""] if text else []
-    if message.get("partial"):
-        lines += [message["partial"], "", "*(interrupted)*", ""]
-    for call in message.get("tool_calls") or ():
-        lines += [f"**Call of {call['function']['name']}**", "", *_fenced(call["function"]["arguments"]), ""]
-    return lines
-
-
-def _fenced(text: str) -> list[str]:
-    """Fence a text with more backticks than it holds in a row."""
-    longest = max((len(run) for run in _FENCE.findall(text)), default=2)
-    fence = "`" * (longest + 1)
-    return [fence, text, fence]
+    try:
+        return [entries.from_json(entry) for entry in document["sessions"]]
+    except _BROKEN as error:
+        raise StoreError(f"The export is incomplete: {error!r}. Nothing was stored.") from error

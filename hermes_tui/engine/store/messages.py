@@ -65,10 +65,11 @@ class MessagesPart(Part):
             return [rows.from_row(row) for row in (*before, *after)]
 
     def history(self, session_id: str) -> list[StoredMessage]:
-        """Return what the model gets, oldest first: the past of a fork included, compressed turns not."""
+        """Return what the model gets, oldest first: the past of a fork included, of compressed turns what is kept."""
+        from .compression import model_history
+
         with self._db.read() as conn:
-            parts = lineage.segments(conn, session_id, with_compressed=False)
-            return [rows.from_row(row) for row in lineage.rows_before(conn, parts, lineage.NO_BOUND, lineage.NO_BOUND)]
+            return model_history(conn, session_id)
 
     def get_session(self, session_id: str) -> dict[str, Any]:
         """Return a session's stored fields and, under ``messages``, its history as OpenAI-style dicts."""
