@@ -60,7 +60,7 @@ class ModelDirectory:
             name=name,
             title=provider.title,
             base_url=server.base_url if server else provider.base_url,
-            key_env=provider.key_envs[0] if provider.key_envs and not provider.is_local else "",
+            key_env=provider.key_envs[0] if provider.key_envs and not provider.is_local and server is None else "",
             state="ready" if server or self._has_key(provider) else "not_running" if provider.is_local else "no_key",
             models=server.models if server else provider.models,
         )
