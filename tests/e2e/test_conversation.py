@@ -34,7 +34,7 @@ def test_an_answer_streams_with_its_reasoning_and_is_stored(user: Installation, 
         text = terminal.wait(lambda text: "The failure is a race." in text and "second" in text)
         assert "thought" in text
         assert "**" not in text
-        assert "64k" in text
+        terminal.wait_for("64k")
     rows = (
         sqlite3.connect(user.home / "hermes" / "state.db").execute("SELECT role FROM messages ORDER BY id").fetchall()
     )
@@ -190,6 +190,8 @@ def test_keys_of_one_burst_act_in_the_order_of_typing(user: Installation) -> Non
         terminal.wait_for("abcdqXY")
         terminal.type("\x03fresh text\x12alba")  # clear, type, open the sessions, search
         terminal.wait_for("› alba")
+        terminal.type("\x1b")  # empties the search
+        terminal.wait_gone("› alba")
         terminal.type("\x1b")
         terminal.wait_for("❯ fresh text")
 

@@ -113,6 +113,7 @@ async def test_the_shell_is_there_before_the_rows(engine: FakeEngine):
 
 
 async def test_rows_say_what_there_is_to_know(engine: FakeEngine):
+    engine.sessions[2] = dataclasses.replace(ROWS[2], updated_at=time.time() - 120)
     engine.sessions[0] = dataclasses.replace(
         ROWS[0], pinned=True, open_elsewhere=True, parent_reason="fork", end_reason="error"
     )

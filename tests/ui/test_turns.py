@@ -1,0 +1,120 @@
+"""What happens to a message: now, queued, steered; and that stopping never starts the queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hermes_tui.screens.turns import Turns
+
+
+class View:
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+        self.waiting: list[str] = []
+        self.busy = False
+        self.work: list[Callable[[], object]] = []
+
+    def show_sent(self, text: str) -> None:
+        self.sent.append(text)
+
+    def show_queue(self, texts: Sequence[str]) -> None:
+        self.waiting = list(texts)
+
+    def show_busy(self, busy: bool) -> None:
+        self.busy = busy
+
+    def run_in_thread(self, work: Callable[[], object], name: str) -> None:
+        self.work.append(work)
+
+
+class Session:
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, Any]] = []
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *args: self.calls.append((name, args))
+
+
+def opened() -> tuple[Turns, View, Session]:
+    view, session = View(), Session()
+    turns = Turns(view)
+    turns.attach(session)  # type: ignore[arg-type]
+    return turns, view, session
+
+
+def test_what_is_sent_before_the_engine_is_ready_waits_and_then_goes_in_order() -> None:
+    view = View()
+    turns = Turns(view)
+    turns.send("one")
+    turns.send("two")
+    assert (view.sent, view.waiting, view.busy) == ([], ["one", "two"], False)
+    turns.attach(Session())  # type: ignore[arg-type]
+    assert (view.sent, view.waiting, view.busy) == (["one"], ["two"], True)
+    turns.finished()
+    assert (view.sent, view.waiting) == (["one", "two"], [])
+
+
+def test_a_message_while_a_turn_runs_is_queued() -> None:
+    turns, view, _ = opened()
+    turns.send("one")
+    turns.send("two")
+    assert view.waiting == ["two"]
+    turns.finished()
+    turns.finished()
+    assert (view.sent, view.busy) == (["one", "two"], False)
+
+
+def test_an_interrupt_holds_the_queue_until_the_next_message() -> None:
+    turns, view, session = opened()
+    turns.send("one")
+    turns.send("two")
+    assert turns.interrupt()
+    assert session.calls == [("interrupt", ())]
+    turns.finished()
+    assert (view.sent, view.waiting, view.busy) == (["one"], ["two"], False)
+    turns.send("three")
+    assert (view.sent, view.waiting) == (["one", "two"], ["three"])
+
+
+def test_interrupting_nothing_says_so() -> None:
+    turns, _, session = opened()
+    assert not turns.interrupt()
+    assert session.calls == []
+
+
+def test_steering_reaches_the_running_turn_and_is_a_message_otherwise() -> None:
+    turns, view, session = opened()
+    turns.steer("idle")
+    assert view.sent == ["idle"]
+    turns.steer("left!")
+    assert session.calls == [("steer", ("left!",))]
+
+
+def test_queued_messages_can_be_taken_back_and_moved() -> None:
+    turns, view, _ = opened()
+    for text in ("one", "two", "three", "four"):
+        turns.send(text)
+    turns.move(2, 0)
+    assert view.waiting == ["four", "two", "three"]
+    taken = turns.take_back(1)
+    assert taken is not None
+    assert (taken.text, view.waiting) == ("two", ["four", "three"])
+    assert turns.take_back(9) is None
+    turns.move(0, 5)
+    assert view.waiting == ["four", "three"]
+
+
+def test_another_session_starts_with_an_empty_queue() -> None:
+    turns, view, session = opened()
+    turns.send("one")
+    turns.send("two")
+    assert turns.detach() is session
+    assert (view.waiting, view.busy, turns.session) == ([], False, None)
+
+
+def test_answers_go_to_the_session_with_their_ids() -> None:
+    turns, _, session = opened()
+    turns.answer_approval("r1", "decision")  # type: ignore[arg-type]
+    turns.answer_clarify("r2", "answer")  # type: ignore[arg-type]
+    assert session.calls == [("answer_approval", ("r1", "decision")), ("answer_clarify", ("r2", "answer"))]
