@@ -113,9 +113,12 @@ class QueueList(Widget, can_focus=True):
         if y == 0:
             head = base + self.get_component_rich_style("queue--head", partial=True)
             quiet = base + self.get_component_rich_style("queue--quiet", partial=True)
-            words = "enter edit · d delete · shift+up/down move · esc back" if self.has_focus else "esc interrupts"
+            words = "enter edit · d delete · shift+up/down move · esc back" if self.has_focus else "sent after this turn · shift+tab edits"
             count = f"{len(self._items)} queued"
-            hint = clip(f"  {words}", max(0, width - cell_len(count)))
+            room = width - cell_len(count) - 2
+            while " · " in words and cell_len(words) > room:
+                words = words.rpartition(" · ")[0]
+            hint = clip(f"  {words}", max(0, room + 2))
             return Strip([Segment(count, head), Segment(hint, quiet)]).adjust_cell_length(width, base)
         index = self._top + y - 1
         if index >= len(self._items):

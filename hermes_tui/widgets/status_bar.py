@@ -16,6 +16,8 @@ from .status_bar_fields import Field, field, fit
 from .status_bar_line import BarLine
 
 _BAR_CELLS = 10
+NARROW = 60
+"""Cells below which the share of the window stands alone."""
 _MODE_STYLES = {"ask": "good", "strict": "good", "smart": "accent", "plan": "accent", "off": "bad"}
 
 
@@ -118,7 +120,7 @@ class StatusBar(BarLine):
         fields = [
             self._model_field(),
             self._approval_field(),
-            self._context_field(),
+            self._context_field(width),
             self._cost_field(),
             self._activity_field(),
             *self._hint_fields(),
@@ -130,7 +132,7 @@ class StatusBar(BarLine):
             return field(0, self.activity, style="muted")
         clock = clock_text(self.stopwatch.elapsed_s)
         if not self._is_busy:
-            return field(5 if not self.activity else 0, f"{clock} {self.activity}".rstrip(), clock, style="muted")
+            return field(6 if not self.activity else 0, f"{clock} {self.activity}".rstrip(), clock, style="muted")
         mark = spinner_frame(self._tick, animated=self._animated, plain=self._plain)
         name = self.activity_style
         forms = [
@@ -150,7 +152,7 @@ class StatusBar(BarLine):
         word = {"off": "no approvals", "plan": "plan (read only)"}.get(mode, mode)
         return field(1, word, mode, style=_MODE_STYLES.get(mode, ""))
 
-    def _context_field(self) -> Field:
+    def _context_field(self, width: int) -> Field:
         tokens, window = self.context_tokens, self.context_window
         if tokens is None:
             return field(2)
@@ -164,22 +166,24 @@ class StatusBar(BarLine):
         amount = f" {short_count(tokens)}/{short_count(window)}"
         bar: tuple[Span, ...] = ((on * filled, name), (off * (_BAR_CELLS - filled), "muted"))
         head: tuple[Span, ...] = (("ctx", "muted"), (percent, name))
-        return field(
-            2, (*head, (" ", ""), *bar, (amount, "muted")), (*head, (amount, "muted")), head, ((percent.strip(), name),)
-        )
+        forms = [(*head, (" ", ""), *bar, (amount, "muted")), (*head, (amount, "muted")), head]
+        if width < NARROW:
+            forms.append(((percent.strip(), name),))
+        return field(2, *forms)
 
     def _cost_field(self) -> Field:
         if self.cost_usd is None:
-            return field(4)
+            return field(5)
         cost, cap = f"${self.cost_usd:.2f}", self.cost_cap_usd
         if cap is None:
-            return field(4, cost, style="muted")
+            return field(5, cost, style="muted")
         name = "bad" if self.cost_usd >= cap else "warn" if self.cost_usd >= 0.8 * cap else "muted"
-        return field(4, f"{cost} (cap ${cap:g})", cost, style=name)
+        return field(5, f"{cost} (cap ${cap:g})", cost, style=name)
 
     def _hint_fields(self) -> list[Field]:
+        first = 3 if self._is_busy else 7
         return [
-            field(6 + order if order else 3, ((key, "accent"), (f" {what}", "muted")), align="right")
+            field(8 + order if order else first, ((key, "accent"), (f" {what}", "muted")), align="right")
             for order, (key, what) in enumerate(self.hints)
         ]
 
