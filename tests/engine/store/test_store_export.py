@@ -113,7 +113,7 @@ def test_secrets_are_taken_out_by_the_given_function(db: SessionDB) -> None:
         assert "sk-123" not in db.export(session, fmt, redact=lambda text: text.replace("sk-123", "[redacted]"))  # type: ignore[arg-type]
 
 
-HOSTILE = '<script>alert(1)</script> "&amp;" \'x\' \x1b[31m \ud800'
+HOSTILE = "<script>alert(1)</script> \"&amp;\" 'x' \x1b[31m \ud800"
 
 
 def test_html_is_one_file_in_which_every_text_is_escaped(db: SessionDB) -> None:
@@ -124,7 +124,7 @@ def test_html_is_one_file_in_which_every_text_is_escaped(db: SessionDB) -> None:
     db.append_many(
         session,
         [
-            {"role": "user", "content": [{"type": "text", "text": HOSTILE}, image, forged]},
+            {"role": "user", "content": [{"type": "text", "text": HOSTILE}, image, forged]},  # type: ignore[list-item]
             {"role": "assistant", "content": None, "tool_calls": [call], "reasoning": HOSTILE, "partial": HOSTILE},  # type: ignore[list-item]
             {"role": "tool", "content": HOSTILE, "tool_call_id": "c1", "tool_name": HOSTILE},
         ],
