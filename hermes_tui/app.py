@@ -48,6 +48,8 @@ LATE_MODULES = (
 
 HANGUP_EXIT = 129
 """Exit code after the terminal vanished: 128 + SIGHUP."""
+CLOSE_S = 2.0
+"""How long the engine may take to save and end what runs."""
 
 
 class HermesApp(App[int]):
@@ -271,20 +273,29 @@ class HermesApp(App[int]):
         self.run_worker(self._close_and_exit, thread=True, name="leave")
 
     def _close_and_exit(self) -> None:
-        closing = threading.Thread(target=self._close_engine, daemon=True)
-        closing.start()
-        closing.join(2.0)
+        self.close_engine()
         self.call_from_thread(self.exit, 0)
 
+    def close_engine(self) -> None:
+        """Save and end child processes. Blocks for two seconds at most; twice does no harm."""
+        closing = threading.Thread(target=self._close_engine, daemon=True)
+        closing.start()
+        closing.join(CLOSE_S)
+
     def _close_engine(self) -> None:
-        if self.engine is not None:
-            self.engine.close()
+        engine, self.engine = self.engine, None
+        if engine is not None:
+            engine.close()
 
     def _fatal_error(self) -> None:
         """Say in two lines what happened; the traceback goes to a file."""
         if self._exit_renderables:
             return
+        from textual.worker import WorkerFailed
+
         error = self._exception or sys.exc_info()[1]
+        if isinstance(error, WorkerFailed):
+            error = error.error
         path = write_crash_log(error, self._config_home)
         from rich.text import Text
 
@@ -330,6 +341,7 @@ def run_app(
     """Run the program until it is left and return the exit code. Blocks."""
     app = HermesApp(build_engine, ui, start, config_home=config_home)
     app.run(mouse=ui.mouse)
+    app.close_engine()  # after a fault nothing else did
     if app.goodbye:
         sys.stdout.write(app.goodbye + "\n")
     return app.return_code or 0
