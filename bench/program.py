@@ -7,19 +7,22 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from support.model_server import ModelServer
+from support.model_script import generated
+from support.model_server import ModelServer, Turn
 
 from .pty_run import PtyRun
 from .report import Row
 
-PROGRAM = [str(Path(sys.executable).with_name("hermes-tui"))]
+PROGRAM = [sys.executable, "-m", "hermes_tui"]
 EMPTY = [sys.executable, str(Path(__file__).with_name("empty_app.py"))]
 LETTER = "\u00a7".encode()
 """A letter that appears nowhere else."""
+STARTED = b"\x1b[?1004h"
+"""The driver asks for focus events: it reads keys from now on."""
 CONFIG = """\
 model = "bench/fast"
 [providers.bench]
@@ -32,17 +35,30 @@ enabled = false
 """
 
 
+def turns() -> list[Turn]:
+    """Answers by a word of the prompt; each ends with a mark of its own."""
+    words = [f"{word} " for word in generated(10_000).split(" ")]
+    return [
+        Turn(match="warm", text="WARMED"),
+        Turn(match="first", text="FIRSTTOKEN"),
+        Turn(match="bulk", pieces=(*words, "\n\nENDOFBULK")),
+        Turn(match="paced", pieces=(*words[:2400], "\n\nENDOFPACED"), rate=400),
+        Turn(match="slow", pieces=tuple(words), rate=100),
+    ]
+
+
 @contextmanager
 def home(server: ModelServer) -> Iterator[tuple[dict[str, str], Path]]:
     """A fresh home that knows the server; yields the environment and a work folder."""
     with tempfile.TemporaryDirectory() as folder:
         root, work = Path(folder) / "home", Path(folder) / "work"
-        root.mkdir(), work.mkdir()
+        for place in (root, work):
+            place.mkdir()
         (root / "config.toml").write_text(CONFIG.format(url=server.base_url))
-        kept = {k: os.environ[k] for k in ("PATH", "LANG") if k in os.environ}
+        kept = {k: os.environ[k] for k in ("PATH", "LANG", "PYTHONPATH") if k in os.environ}
         env = {
-            **kept, "HOME": str(root), "HERMES_TUI_HOME": str(root), "TERM": "xterm-256color",
-            "COLORTERM": "truecolor", "PYTHONPATH": "", "LC_ALL": "C.UTF-8",
+            **kept, "HOME": str(root), "HERMES_TUI_HOME": str(root), "TERM": "xterm-256color", "COLORTERM": "truecolor",
+            "LC_ALL": "C.UTF-8",
         }  # fmt: skip
         yield env, work
 
@@ -52,7 +68,6 @@ def echo_s(run: PtyRun) -> float:
     since = run.mark()
     pressed = run.type(LETTER)
     seen = run.wait(LETTER, since)
-    since = run.mark()
     run.type(b"\x7f")
     return seen - pressed
 
@@ -60,14 +75,9 @@ def echo_s(run: PtyRun) -> float:
 def start_s(command: list[str], env: dict[str, str], work: Path) -> float:
     """Seconds from exec until a typed letter is on the screen."""
     with PtyRun(command, env, work) as run:
-        run.wait(b"\x1b[?1004h")
+        run.wait(STARTED)
         run.type(LETTER)
         return run.wait(LETTER) - run.started
-
-
-def median_of(count: int, measure: Callable[[], float]) -> float:
-    """Median of some measurements."""
-    return statistics.median(measure() for _ in range(count))
 
 
 def p95(values: list[float]) -> float:
@@ -75,28 +85,39 @@ def p95(values: list[float]) -> float:
     return sorted(values)[max(0, round(len(values) * 0.95) - 1)]
 
 
-def say(run: PtyRun, directive: str, end: bytes) -> tuple[float, float]:
-    """Send a prompt; returns when Enter was pressed and when ``end`` was seen."""
-    run.type(f"say <<{directive}>>".encode())
+def ask(run: PtyRun, prompt: bytes, end: bytes) -> float:
+    """Send a prompt; returns the seconds from Enter until ``end`` was seen."""
+    run.type(prompt)
     run.quiet(0.3)
     since = run.mark()
     pressed = run.type(b"\r")
-    return pressed, run.wait(end, since)
+    return run.wait(end, since) - pressed
 
 
 def start_rows(env: dict[str, str], work: Path) -> Iterator[Row]:
-    """Start, against an empty app."""
+    """Start, against an empty app; the two take turns."""
     start_s(PROGRAM, env, work), start_s(EMPTY, env, work)
-    pairs = [(start_s(PROGRAM, env, work), start_s(EMPTY, env, work)) for _ in range(5)]
+    pairs = [(start_s(PROGRAM, env, work), start_s(EMPTY, env, work)) for _ in range(7)]
     ours, empty = (statistics.median(values) for values in zip(*pairs, strict=True))
-    yield Row("start to a typed letter, over an empty app", ours / empty, 1.35, shown=f"{ours:.2f} s / {empty:.2f} s")
+    yield Row("start to a typed letter, of an empty app", ours / empty, 1.35, shown=f"{ours:.2f} s / {empty:.2f} s")
 
 
-def idle_row(env: dict[str, str], work: Path) -> Iterator[Row]:
+def first_answer_row(env: dict[str, str], work: Path) -> Iterator[Row]:
+    """Start with a prompt that is typed at once."""
+    times = []
+    for _ in range(3):
+        with PtyRun(PROGRAM, env, work) as run:
+            run.wait(STARTED)
+            run.type(b"first\r")
+            times.append(run.wait(b"FIRSTTOKEN") - run.started)
+    yield Row("start to first answer, typed at once", statistics.median(times), 1.0, "s", gate=False)
+
+
+def idle_rows(env: dict[str, str], work: Path) -> Iterator[Row]:
     """CPU of doing nothing, and memory at start."""
     with PtyRun(PROGRAM, env, work) as run:
-        run.wait(b"\x1b[?1004h")
-        run.quiet(2.0)
+        run.wait(STARTED)
+        run.quiet(3.0)
         before, size = run.cpu_s(), run.mark()
         time.sleep(10)
         yield Row("idle CPU", (run.cpu_s() - before) * 10, 0.2, "%", f"{run.mark() - size} bytes written in 10 s")
@@ -104,38 +125,60 @@ def idle_row(env: dict[str, str], work: Path) -> Iterator[Row]:
 
 
 def stream_rows(env: dict[str, str], work: Path) -> Iterator[Row]:
-    """First token, bulk text, echo and lag while streaming, interrupt, memory."""
+    """First token, bulk text, echo while streaming, bytes, interrupt, memory."""
     with PtyRun(PROGRAM, env, work) as run:
-        run.wait(b"\x1b[?1004h")
+        run.wait(STARTED)
         run.quiet(2.0)
-        pressed, seen = say(run, '{"text": "FIRSTTOKEN"}', b"FIRSTTOKEN")
+        ask(run, b"warm", b"WARMED")
         run.quiet()
-        pressed, seen = say(run, '{"text": "SECONDTOKEN"}', b"SECONDTOKEN")
-        yield Row("Enter to first token", (seen - pressed) * 1e3, 60, "ms", gate=False)
+        yield Row("Enter to first token", ask(run, b"first", b"FIRSTTOKEN") * 1e3, 60, "ms", gate=False)
         run.quiet()
         before, size = run.cpu_s(), run.mark()
-        pressed, seen = say(run, '{"tokens": 10000, "after": "ENDOFBULK"}', b"ENDOFBULK")
+        wall = ask(run, b"bulk", b"ENDOFBULK")
         run.quiet()
         shown = f"{run.cpu_s() - before:.2f} CPU s, {(run.mark() - size) / 1024:.0f} KiB"
-        yield Row("10,000 tokens at once to visible", seen - pressed, 0.5, "s", shown, gate=False)
-        before = run.cpu_s()
-        run.type(b'say <<{"tokens": 1600, "rate": 400, "after": "ENDOFPACED"}>>')
-        run.quiet(0.3)
-        run.type(b"\r")
-        run.wait(b"esc interrupts", run.mark() - 4000 if run.mark() > 4000 else 0)
-        echoes = []
-        for _ in range(20):
-            echoes.append(echo_s(run))
-            time.sleep(0.11)
-        yield Row("key echo p95 while 400 tokens/s stream", p95(echoes) * 1e3, 16, "ms", gate=False)
-        run.wait(b"ENDOFPACED", max(0, run.mark() - 20000))
-        run.quiet()
-        yield Row("memory after 12,000 tokens", run.memory_mb(), 110, "MB", gate=False)
+        yield Row("10,000 tokens at once, Enter to visible", wall, 0.5, "s", shown, gate=False)
+        yield from paced_rows(run)
+        yield from interrupt_rows(run)
+        yield Row("memory after 13,000 tokens", run.memory_mb(), 110, "MB", gate=False)
+
+
+def paced_rows(run: PtyRun) -> Iterator[Row]:
+    """Key echo while 400 tokens a second stream, and how many bytes a line of text costs."""
+    run.type(b"paced")
+    run.quiet(0.3)
+    since = size = run.mark()
+    run.type(b"\r")
+    run.wait(b"interrupts", since)
+    echoes = []
+    while b"ENDOFPACED" not in run.data[since:]:
+        echoes.append(echo_s(run))
+        time.sleep(0.117)
+    run.quiet()
+    text = len(" ".join(generated(10_000).split(" ")[:2400]))
+    spent = (run.mark() - size) / text
+    shown = f"median {statistics.median(echoes) * 1e3:.1f} ms, {len(echoes)} keys"
+    yield Row("key echo p95 while 400 tokens/s stream", p95(echoes) * 1e3, 16, "ms", shown, gate=False)
+    yield Row("bytes to the terminal, of the text streamed", spent, 4)
+
+
+def interrupt_rows(run: PtyRun) -> Iterator[Row]:
+    """From Esc to a prompt that echoes and a turn that is over."""
+    since = run.mark()
+    ask(run, b"slow", b"interrupts")
+    run.quiet(0.05, 0.5)
+    since = run.mark()
+    pressed = run.type(b"\x1b")
+    ended = run.wait(b"Interrupted", since) - pressed
+    yield Row(
+        "interrupt to the end of the turn", ended * 1e3, 250, "ms", f"echo {echo_s(run) * 1e3:.1f} ms", gate=False
+    )
 
 
 def rows() -> Iterator[Row]:
     """All rows of the program."""
-    with ModelServer([]) as server, home(server) as (env, work):
+    with ModelServer(turns()) as server, home(server) as (env, work):
         yield from start_rows(env, work)
-        yield from idle_row(env, work)
+        yield from first_answer_row(env, work)
+        yield from idle_rows(env, work)
         yield from stream_rows(env, work)
