@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from hermes_tui.engine.api import SearchPage, StoredMessage
@@ -35,3 +38,29 @@ def found(page: SearchPage) -> list[str]:
 def raw(path: Path) -> sqlite3.Connection:
     """A second connection, as another program would have it."""
     return sqlite3.connect(path, isolation_level=None, timeout=0)
+
+
+_HOLDER = """
+import sys
+from hermes_tui.engine.store.db import SessionDB
+db = SessionDB(sys.argv[1])
+print(db.claim(sys.argv[2]), flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def holding(path: Path, session_id: str) -> Iterator[subprocess.Popen[str]]:
+    """Another process that has a session open."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _HOLDER, str(path), session_id],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None and process.stdout.readline() == "True\n"
+        yield process
+    finally:
+        process.kill()
+        process.communicate()

@@ -105,7 +105,7 @@ def from_json(value: Mapping[str, Any]) -> Entry:
 
 
 def read(conn: sqlite3.Connection, session: sqlite3.Row) -> Entry:
-    """Return a stored session. A fork's shared past becomes its own: an export must not need another session."""
+    """Return a stored session. A fork's shared past becomes its own: an export must not need the other branch."""
     no = session["no"]
     stored = _stored(conn, session)
     prompt = conn.execute("SELECT text FROM system_prompts WHERE session_no = ?", (no,)).fetchone()
@@ -173,7 +173,7 @@ def _place(conn: sqlite3.Connection, no: int, entry: Entry, parent: sqlite3.Row 
     """Say which session stands for the new one in lists, and for those that waited for it."""
     if parent is not None and entry.reason == "delegation":
         conn.execute("UPDATE sessions SET shown_no = ? WHERE no = ?", (parent["shown_no"], no))
-    elif parent is not None and entry.reason == "compression":
+    elif parent is not None and entry.reason == "compression" and parent["shown_no"] == parent["no"]:
         conn.execute("UPDATE sessions SET shown_no = ? WHERE shown_no = ?", (no, parent["shown_no"]))
     conn.execute(
         "UPDATE sessions SET shown_no = (SELECT shown_no FROM sessions WHERE no = ?) "

@@ -20,6 +20,7 @@ ExportFormat: TypeAlias = Literal["md", "json", "html"]
 FORMAT = "hermes-tui-session"
 VERSION = 1
 _BROKEN = (KeyError, TypeError, AttributeError, ValueError)
+_MAX_PARTS = 10_000
 _HERE = "It is here already."
 
 
@@ -40,7 +41,7 @@ class ExportPart(Part):
         if fmt not in ("md", "json", "html"):
             raise StoreError(f"There is no export format {fmt!r}.", hint="Use md, json or html.")
         with self._db.read() as conn:
-            chain = [entries.read(conn, row) for row in _chain(conn, session_id)]
+            chain = _chain(conn, session_id)
         if redact:
             chain = [entry.mapped(redact) for entry in chain]
         if fmt == "json":
@@ -144,15 +145,27 @@ class _Report:
         }
 
 
-def _chain(conn: sqlite3.Connection, session_id: str) -> list[sqlite3.Row]:
+def _chain(conn: sqlite3.Connection, session_id: str) -> list[Entry]:
     """Return a session and what it continues through compressions, oldest first."""
-    chain = [Part._row(conn, session_id)]
-    while chain[-1]["parent_reason"] == "compression" and len(chain) < 10_000:
-        parent = conn.execute("SELECT * FROM sessions WHERE id = ?", (chain[-1]["parent_session_id"],)).fetchone()
-        if parent is None:
+    session: sqlite3.Row | None = Part._row(conn, session_id)
+    chain: list[Entry] = []
+    while session is not None and len(chain) < _MAX_PARTS:
+        entry = entries.read(conn, session)
+        chain.append(entry)
+        origin: sqlite3.Row | None = session
+        while origin is not None and origin["parent_reason"] == "fork":
+            origin = _parent(conn, origin)
+        if origin is None or origin["parent_reason"] != "compression":
             break
-        chain.append(parent)
+        if origin is not session:  # a branch of a session that continues another one continues that one as well
+            entry.parent, entry.reason = origin["parent_session_id"], "compression"
+        session = _parent(conn, origin)
     return chain[::-1]
+
+
+def _parent(conn: sqlite3.Connection, session: sqlite3.Row) -> sqlite3.Row | None:
+    row = conn.execute("SELECT * FROM sessions WHERE id = ?", (session["parent_session_id"],)).fetchone()
+    return row if isinstance(row, sqlite3.Row) else None
 
 
 def _json(chain: list[Entry]) -> str:

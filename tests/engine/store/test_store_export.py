@@ -97,6 +97,24 @@ def test_a_compressed_conversation_is_exported_whole(db: SessionDB, tmp_path: Pa
         assert other.row(second) == db.row(second)
 
 
+def test_a_fork_of_a_compressed_conversation_keeps_what_its_summary_stands_for(db: SessionDB, tmp_path: Path) -> None:
+    first = db.create(title="Long")
+    talk(db, first, "begin", "a1", "middle", "a2")
+    summary = {**user("In short."), "compressed": {"first": 1, "last": 1}}
+    second, _ = db.continue_compressed(first, summary)  # type: ignore[arg-type]
+    talk(db, second, "later")
+    fork = db.fork(second)
+    talk(db, fork, "aside")
+    wanted = ["begin", "In short.", "a2", "later", "aside"]
+    assert texts(db.history(fork)) == wanted
+    with SessionDB(tmp_path / "other.db") as other:
+        assert other.import_(json.loads(db.export(fork, "json")))["imported"] == [first, fork]
+        assert texts(other.history(fork)) == wanted
+        assert other.import_(json.loads(db.export(second, "json")))["imported"] == [second]
+        assert {row.id for row in other.list_sessions()} == {fork, second}
+        assert texts(other.history(second)) == wanted[:-1]
+
+
 def test_markdown_reads_like_the_chat_and_keeps_fences_closed(db: SessionDB) -> None:
     text = db.export(filled(db), "md")
     assert text.startswith("# 导出 me\n")
