@@ -57,6 +57,7 @@ def run_parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", action="store_true", help="one event a line on stdout")
     parser.add_argument("--max-turns", type=int, metavar="N", help="model requests at most")
     parser.add_argument("--approve", choices=APPROVE, default="rules", help="what may run unasked")
+    parser.add_argument("--trust", action="store_true", help="use this folder's AGENTS.md and its like, for this run")
     parser.add_argument("-r", "--resume", default="", metavar="ID|TITLE", help="go on with a session")
     _model_flags(parser)
     parser.add_argument("--demo", action="store_true", help="use the scripted demo model")

@@ -20,6 +20,7 @@ from .engine.config.paths import Paths, ensure_private_dir
 from .engine.config.secrets import Keys
 from .engine.config.settings import ApprovalSettings, ProviderSettings
 from .engine.policy.gate.gate import ShellGate
+from .engine.policy.trust import TrustStore
 from .engine.providers.base import Endpoint
 from .engine.providers.catalog import PROVIDERS
 from .engine.providers.clients import ProviderClients
@@ -70,6 +71,7 @@ class Workshop:
         self.notices: list[tuple[str, str]] = [(problem.level, problem.text) for problem in loaded.problems]
         self.store = store or self._open_store()
         self.keys = Keys(env, loaded.paths)
+        self.trust = TrustStore(loaded.paths.trust_file)
         self.clients = ProviderClients(env)
         self.registry = load_builtin_tools()
         self._flags = dict(endpoint_flags or {})
@@ -146,6 +148,7 @@ class Workshop:
             env=self.env,
             key_names=self._key_names(),
             secrets=self.secrets,
+            is_trusted=self.trust.is_trusted,
             forget_key=self.keys.forget,
             cost_usd=cost_usd,
         )
@@ -222,6 +225,7 @@ def build_engine(loaded: LoadedSettings, *, demo: bool = False, **endpoint_flags
         shop.store,
         shop.agent_parts,
         ModelParts(loaded=loaded, env=os.environ, keys=shop.keys, client_for=shop.clients.client_for, rules=shop.rules),
+        shop.trust,
         default_model=model,
         notices=shop.notices,
         warm_up=shop.warm_up,
@@ -257,6 +261,7 @@ class AIAgent(Agent):
         platform: The session's source, ``library`` by default.
         session_id: A stored session to go on with.
         skip_context_files: Leave AGENTS.md and its like out of the prompt.
+            Without it they are used as far as the user trusts them, as the screen or ``run --trust`` asked.
         skip_memory: Leave MEMORY.md and USER.md out of the prompt.
         provider: Overrides the provider in ``model``.
         api_mode: ``chat_completions``, ``codex_responses`` or ``anthropic_messages``.

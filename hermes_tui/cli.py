@@ -157,6 +157,8 @@ def _run(words: Sequence[str]) -> int:
     engine = build_engine(loaded, demo=options.demo, **_endpoint_flags(options))
     try:
         _report(text for level, text in engine.notices if level != "info")
+        if options.trust and (wishes := engine.pending_trust(os.curdir, again=True)):
+            engine.answer_trust(wishes, "once")
         return run_once(engine, prompt, session=options.resume, json_lines=options.json, approve=options.approve)
     finally:
         engine.close()

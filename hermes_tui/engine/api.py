@@ -142,6 +142,38 @@ class AllowRuleRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrustItem:
+    """Something of a folder that wants to be used."""
+
+    kind: Literal["instructions"]
+    """What it is for: ``instructions`` go into the model's prompt."""
+    path: str
+    """Absolute."""
+    digest: str
+    """Hash of its content; trust holds for exactly this."""
+    text: str
+    """What would be used, hidden characters made visible."""
+    size_bytes: int = 0
+    hidden_count: int = 0
+    """Invisible characters in it."""
+    changed: bool = False
+    """It was trusted or refused before, with other content."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustRequest:
+    """What a folder wants that a person has not answered yet."""
+
+    folder: str
+    items: tuple[TrustItem, ...]
+
+
+TrustAnswer: TypeAlias = Literal["trust", "once", "later", "never"]
+"""``trust`` holds until the content changes, ``once`` until the process ends; ``later`` asks again at the next start,
+``never`` when the content changes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionState:
     """A cheap snapshot for header and status bar; never blocks."""
 
@@ -254,6 +286,19 @@ class Engine(Protocol):
         limit: int = 200,
         offset: int = 0,
         archived: bool = False,
+    def pending_trust(self, folder: str, *, again: bool = False) -> TrustRequest | None:
+        """What this folder wants that nobody has answered yet; None when there is nothing to ask.
+
+        Args:
+            folder: Where a session would work.
+            again: Ask also about what was refused.
+        """
+        ...
+
+    def answer_trust(self, request: TrustRequest, answer: TrustAnswer) -> None:
+        """Keep the answer; sessions that begin later follow it."""
+        ...
+
     ) -> list[SessionRow]:
         """List sessions, pinned first, subagents hidden."""
         ...

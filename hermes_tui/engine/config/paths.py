@@ -61,6 +61,11 @@ class Paths:
         return self.data_dir / "state.db"
 
     @property
+    def trust_file(self) -> Path:
+        """What the person said to the files of folders."""
+        return self.config_dir / "trust.json"
+
+    @property
     def soul_file(self) -> Path:
         """The agent's identity, when the user wrote one."""
         return self.data_dir / "SOUL.md"

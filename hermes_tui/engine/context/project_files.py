@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,6 +29,9 @@ class ProjectFile:
     """Capped, hidden characters made visible."""
     hidden_count: int = 0
     """Invisible characters that were found; a person should know when there are any."""
+    digest: str = ""
+    """Hash of the bytes that this was made from; trust is bound to it."""
+    size_bytes: int = 0
 
 
 def find_project_file(folder: Path) -> ProjectFile | None:
@@ -35,10 +39,16 @@ def find_project_file(folder: Path) -> ProjectFile | None:
     folders = list(_up_to_git_root(folder))
     for name in NAMES:
         for candidate in (place / name for place in folders):
-            text = _read(candidate)
-            if text.strip():
-                shown, hidden_count = reveal_hidden(text)
-                return ProjectFile(path=candidate, text=cap(shown), hidden_count=hidden_count)
+            content = _read(candidate)
+            if content.strip():
+                shown, hidden_count = reveal_hidden(content.decode("utf-8", "replace"))
+                return ProjectFile(
+                    path=candidate,
+                    text=cap(shown),
+                    hidden_count=hidden_count,
+                    digest=hashlib.sha256(content).hexdigest(),
+                    size_bytes=len(content),
+                )
     return None
 
 
@@ -77,11 +87,11 @@ def _up_to_git_root(folder: Path) -> Iterator[Path]:
             return
 
 
-def _read(path: Path) -> str:
+def _read(path: Path) -> bytes:
     try:
-        return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+        return path.read_bytes() if path.is_file() else b""
     except OSError:
-        return ""
+        return b""
 
 
 def _is_hidden(character: str) -> bool:

@@ -89,6 +89,8 @@ class AgentParts:
     secrets: Callable[[], Collection[str]] = tuple
     """Values of the configured keys."""
     forget_key: Callable[[str], None] = lambda provider: None
+    is_trusted: Callable[[str, str], bool] = lambda path, digest: False
+    """Whether a project's file (path, content hash) may be used."""
     """Makes the next resolving of a provider look for its key anew, because it was refused."""
     cost_usd: Cost = lambda endpoint, usage: None
     sleep: Callable[[CancelToken, float], bool] = CancelToken.wait
@@ -368,6 +370,7 @@ class Agent:
             return
         if stored:
             self.hub.emit(SessionTitled(title=stored))
+            is_trusted=parts.is_trusted,
 
 
 def _definition(tool: Tool) -> JsonObject:

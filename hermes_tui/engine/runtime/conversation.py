@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from ..context.project_files import find_project_file
+from ..context.project_files import ProjectFile, find_project_file
 from ..context.prompt import PromptParts, build_system_prompt
 from ..context.tokens import Calibration
 from ..context.window import Window
@@ -36,6 +36,8 @@ class ConversationParts:
     soul_file: Path | None = None
     skip_context_files: bool = False
     platform: str = ""
+    is_trusted: Callable[[str, str], bool] = lambda path, digest: False
+    """Whether a project's file (path, content hash) may be used."""
     now: Callable[[], float] = time.time
 
 
@@ -165,7 +167,7 @@ class Conversation:
 
     def _prompt_parts(self, tool_names: Sequence[str], system_message: str) -> PromptParts:
         parts = self._parts
-        project = None if parts.skip_context_files else find_project_file(parts.workspace)
+        project = self._project_file()
         if project is not None and project.hidden_count:
             self._emit(
                 Notice(
@@ -205,3 +207,19 @@ def _read(path: Path | None) -> str:
         return path.read_text(encoding="utf-8", errors="replace") if path is not None else ""
     except OSError:
         return ""
+    def _project_file(self) -> ProjectFile | None:
+        """Return the project's instructions, unless they are unwanted or nobody trusts them."""
+        parts = self._parts
+        found = None if parts.skip_context_files else find_project_file(parts.workspace)
+        if found is None or parts.is_trusted(str(found.path), found.digest):
+            return found
+        self._emit(
+            Notice(
+                level="warning",
+                text=f"{found.path} is not used: nobody trusts it with this content yet.",
+                hint="Read it; then /trust, or hermes-tui run --trust.",
+                kind="trust",
+            )
+        )
+        return None
+

@@ -12,23 +12,26 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..api import AgentSession, SessionState
+from ..policy.trust import TrustStore
 from ..store.db import SessionDB
 from ..types.errors import HermesError
 from .agent import Agent, AgentOptions, AgentParts
 from .model_directory import ModelDirectory, ModelParts
 from .session import LiveSession
 from .session_directory import UNDO_DELETE_S, SessionDirectory
+from .trust_directory import TrustDirectory
 
 log = logging.getLogger(__name__)
 
 
-class LocalEngine(SessionDirectory, ModelDirectory):
+class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory):
     """Implements :class:`~hermes_tui.engine.api.Engine`.
 
     Args:
         store: The open database.
         agent_parts: Makes the parts of one agent (each session has its own gate).
         model_parts: What the model directory works with.
+        trust: What the person said to folders.
         default_model: ``provider/model`` of new sessions.
         notices: What went wrong while starting.
         warm_up: Loads what the first request of a model needs; called in a thread.
@@ -39,6 +42,7 @@ class LocalEngine(SessionDirectory, ModelDirectory):
         store: SessionDB,
         agent_parts: Callable[[], AgentParts],
         model_parts: ModelParts,
+        trust: TrustStore,
         *,
         default_model: str = "",
         notices: Sequence[tuple[str, str]] = (),
@@ -46,6 +50,7 @@ class LocalEngine(SessionDirectory, ModelDirectory):
     ) -> None:
         SessionDirectory.__init__(self, store)
         ModelDirectory.__init__(self, model_parts)
+        TrustDirectory.__init__(self, trust)
         self._agent_parts = agent_parts
         self._default_model = default_model
         self._notices = tuple(notices)

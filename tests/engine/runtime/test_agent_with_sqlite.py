@@ -60,7 +60,7 @@ def test_a_read_only_database_ends_the_turn_with_a_clear_notice(tmp_path: Path) 
 
 def test_the_projects_instructions_are_sent_and_hidden_characters_told(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_text("Use tabs.\u200b", encoding="utf-8")
-    made = bench([say("x")], tmp_path)
+    made = bench([say("x")], tmp_path, parts={"is_trusted": lambda path, digest: True})
     made.agent.chat("hi")
     assert "Use tabs.<U+200B>" in str(made.client.requests[0].messages[0]["content"])
     assert made.of(Notice)[0].kind == "project_file"

@@ -168,7 +168,7 @@ def test_a_full_disk_ends_the_turn_with_a_clear_notice(tmp_path: Path) -> None:
 
 
 def test_the_system_prompt_is_built_once_and_reused_byte_for_byte(tmp_path: Path) -> None:
-    made = bench([say("a"), say("b")], tmp_path)
+    made = bench([say("a"), say("b")], tmp_path, parts={"is_trusted": lambda path, digest: True})
     made.agent.run_conversation("one", system_message="Speak Latin.")
     (tmp_path / "AGENTS.md").write_text("new rules")
     made.agent.run_conversation("two")
