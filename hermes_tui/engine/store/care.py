@@ -35,7 +35,7 @@ class CarePart(Part):
                 ]
                 for label, key in _BY.items()
             }
-        return {**dict(counts), "size_bytes": self._size_bytes(), "by_source": dict(map(tuple, by_source)), **spending}
+        return {**dict(counts), "size_bytes": self._db.size_bytes(), "by_source": dict(map(tuple, by_source)), **spending}
 
     def check(self, repair: bool = False) -> dict[str, Any]:
         """Read the whole file and compare the index with the messages. Slow on a large store.
@@ -69,7 +69,7 @@ class CarePart(Part):
             "ok": not problems,
             "path": str(self._db.path),
             "schema": len(MIGRATIONS),
-            "size_bytes": self._size_bytes(),
+            "size_bytes": self._db.size_bytes(),
             "index": state,
             "problems": problems,
             "repaired": repaired,
@@ -85,7 +85,3 @@ class CarePart(Part):
     def read_only_reason(self) -> str:
         """Why nothing can be stored, for people; empty when it can."""
         return self._db.read_only_reason
-
-    def _size_bytes(self) -> int:
-        files = (self._db.path.with_name(self._db.path.name + suffix) for suffix in ("", "-wal"))
-        return sum(file.stat().st_size for file in files if file.exists())

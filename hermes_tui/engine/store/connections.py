@@ -94,6 +94,11 @@ class Database:
         if self._writer is not None:
             self._writer.set_chore(self._refill_index)
 
+    def size_bytes(self) -> int:
+        """Return the size of the file and its write-ahead log."""
+        files = (self.path.with_name(self.path.name + suffix) for suffix in ("", "-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
     def close(self) -> None:
         """Finish writes and close every connection. Twice does no harm."""
         with self._lock:

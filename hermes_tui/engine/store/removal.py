@@ -39,33 +39,44 @@ class RemovalPart(Part):
 
         return self._db.write(job)
 
-    def prune(self, older_than_days: float = 90.0, dry_run: bool = True, source: str | None = None) -> dict[str, Any]:
+    def prune(
+        self,
+        older_than_days: float = 90.0,
+        dry_run: bool = True,
+        source: str | None = None,
+        max_bytes: int | None = None,
+    ) -> dict[str, Any]:
         """Erase sessions not used for so many days; pinned and open ones stay.
 
         Args:
             older_than_days: Age since the last use.
             dry_run: Only say what would go.
             source: Only this source.
+            max_bytes: Only as many, the oldest first, as bring the file to this size.
 
         Returns:
-            ``sessions`` (ids), ``session_count``, ``message_count``, ``erased`` (whether it was done).
+            ``sessions`` (ids), ``session_count``, ``message_count``, ``size_bytes`` (about as much becomes free),
+            ``oldest_at``, ``newest_at`` (last uses, Unix seconds, or None), ``erased`` (whether it was done).
         """
         before = time.time() - older_than_days * 86400
 
         def job(conn: sqlite3.Connection) -> dict[str, Any]:
-            old = conn.execute(
-                "SELECT no, id, message_count FROM sessions WHERE no = shown_no AND pinned = 0 AND updated_at < ? "
-                "AND (? IS NULL OR source = ?) ORDER BY updated_at",
-                (before, source, source),
-            ).fetchall()
-            in_use = live.open_now(conn)
-            chosen = [row for row in old if row["no"] not in in_use]
+            chosen = _old_sessions(conn, before, source)
+            total = conn.execute("SELECT max(1, count(*)) FROM messages").fetchone()[0]
+            share = self._db.size_bytes() / total
+            if max_bytes is not None:
+                chosen = _as_many_as_needed(chosen, (self._db.size_bytes() - max_bytes) / share)
             if not dry_run:
                 erase(conn, [no for row in chosen for no in family(conn, row["no"])])
+            messages = sum(row["message_count"] for row in chosen)
+            used = [row["updated_at"] for row in chosen]
             return {
                 "sessions": [row["id"] for row in chosen],
                 "session_count": len(chosen),
-                "message_count": sum(row["message_count"] for row in chosen),
+                "message_count": messages,
+                "size_bytes": int(messages * share),
+                "oldest_at": min(used, default=None),
+                "newest_at": max(used, default=None),
                 "erased": not dry_run,
             }
 
@@ -81,6 +92,27 @@ class RemovalPart(Part):
             conn.execute(f"UPDATE sessions SET deleted_at = ? WHERE {column} = ?", (deleted_at, value))
 
         self._db.write(job)
+
+
+def _old_sessions(conn: sqlite3.Connection, before: float, source: str | None) -> list[sqlite3.Row]:
+    old = conn.execute(
+        "SELECT no, id, message_count, updated_at FROM sessions WHERE no = shown_no AND pinned = 0 AND updated_at < ? "
+        "AND (? IS NULL OR source = ?) ORDER BY updated_at",
+        (before, source, source),
+    ).fetchall()
+    in_use = live.open_now(conn)
+    return [row for row in old if row["no"] not in in_use]
+
+
+def _as_many_as_needed(rows: list[sqlite3.Row], messages: float) -> list[sqlite3.Row]:
+    """Return the first rows that hold so many messages together."""
+    chosen: list[sqlite3.Row] = []
+    for row in rows:
+        if messages <= 0:
+            break
+        messages -= row["message_count"]
+        chosen.append(row)
+    return chosen
 
 
 def family(conn: sqlite3.Connection, shown_no: int) -> list[int]:
