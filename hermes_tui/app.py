@@ -85,7 +85,11 @@ class HermesApp(App[int]):
         """Printed on the normal screen after leaving."""
         self._build_engine = build_engine
         self._config_home = config_home
-        self._frames = FrameWriter(can_scroll=os.environ.get("HERMES_TUI_SCROLL_REGIONS", "1") != "0")
+        self._frames = FrameWriter(
+            can_scroll=os.environ.get("HERMES_TUI_SCROLL_REGIONS", "1") != "0",
+            # GNU screen and the Linux console erase to black.
+            can_erase=not os.environ.get("TERM", "").startswith(("screen", "linux")),
+        )
         self._leaving = False
         self._has_mouse = ui.mouse
         self.set_class(ui.plain, "-plain")
@@ -299,9 +303,8 @@ class HermesApp(App[int]):
         path = write_crash_log(error, self._config_home)
         from rich.text import Text
 
-        self._exit_renderables.append(
-            Text(f"hermes-tui stopped on an internal error: {type(error).__name__}: {error}\nDetails: {path}")
-        )
+        said = f"hermes-tui stopped on an internal error: {type(error).__name__}: {error}\nDetails: {path}"
+        self._exit_renderables.append(Text(said, no_wrap=True, overflow="ignore"))  # a path in one piece
         self.goodbye = ""
         self._close_messages_no_wait()
 

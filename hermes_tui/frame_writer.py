@@ -1,34 +1,37 @@
 """Write only what changed on the terminal, and let the terminal scroll what merely moved.
 
 Textual repaints every cell of a dirty region. A streaming answer scrolls a whole transcript for each new line, so this
-module keeps a shadow of what was last written, compares, and writes the pieces that differ. Rows that moved up together
-are moved by the terminal itself: a scroll region and one *delete lines*. It owns no policy and knows no widget; the app
-resets it whenever the terminal's content may differ from the shadow (resize, resume, redraw).
+module keeps a shadow of what was last written, compares, and writes the cells that differ, with the shortest colour
+changes. Rows that moved up together are moved by the terminal itself: a scroll region and one *delete lines*. It owns
+no policy and knows no widget; the app resets it whenever the terminal's content may differ from the shadow (resize,
+resume, redraw).
 
-It leans on Textual's private ``CompositorUpdate`` and its two subclasses; its test notices when
-those change.
+It leans on Textual's private ``CompositorUpdate`` and its two subclasses; its test notices when those change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 
+from .sgr import Brush, Span
+
 if TYPE_CHECKING:
     from rich.console import Console
+    from textual.strip import Strip
 
 MIN_MOVED_ROWS = 4
 """Fewer rows than this are cheaper to write than to move."""
 
 
 class Piece(NamedTuple):
-    """A run of cells with its terminal text."""
+    """A run of cells of one row."""
 
     end: int
     """One past its last column."""
-    text: str
+    spans: tuple[Span, ...]
 
 
 Row: TypeAlias = dict[int, Piece]
@@ -40,11 +43,14 @@ class FrameWriter:
 
     Args:
         can_scroll: False never uses scroll regions (for terminals that draw them wrongly).
+        can_erase: True where erasing keeps the background colour, so that blanks at the end of a row need no cells.
     """
 
-    def __init__(self, *, can_scroll: bool = True) -> None:
+    def __init__(self, *, can_scroll: bool = True, can_erase: bool = True) -> None:
         self.can_scroll = can_scroll
+        self.can_erase = can_erase
         self._shadow: dict[int, Row] = {}
+        self._pieces: dict[int, tuple[Strip, Piece]] = {}  # by strip, so that what did not change is not read again
 
     def reset(self) -> None:
         """Forget what is on the terminal; the next full update is written whole."""
@@ -56,26 +62,43 @@ class FrameWriter:
 
     def render(self, update: LayoutUpdate | ChopsUpdate, console: Console) -> str:
         """Render an update against the shadow, and bring the shadow up to date."""
-        rows = _layout_rows(update, console) if isinstance(update, LayoutUpdate) else _chop_rows(update, console)
-        out: list[str] = []
+        strips = _layout_strips(update) if isinstance(update, LayoutUpdate) else _chop_strips(update)
+        rows: dict[int, Row] = {}
+        for y, x, strip in strips:
+            rows.setdefault(y, {})[x] = self._piece(x, strip)
+        rows = {y: dict(sorted(row.items())) for y, row in rows.items()}
+        brush = Brush(console)
         if self.can_scroll and (move := self._find_move(rows)):
-            out.append(self._move_rows(*move))
+            self._move_rows(brush, *move)
+        width = max((piece.end for row in rows.values() for piece in row.values()), default=0)
         for y, row in rows.items():
-            out.extend(self._row_changes(y, row))
-        return "".join(out)
+            self._write_row(brush, y, row, width)
+        return brush.finish()
 
-    def _row_changes(self, y: int, row: Row) -> Iterator[str]:
-        """Write the pieces of a row that differ from the shadow."""
+    def _piece(self, x: int, strip: Strip) -> Piece:
+        kept = self._pieces.get(id(strip))
+        if kept is not None and kept[0] is strip and kept[1].end == x + strip.cell_length:
+            return kept[1]
+        if len(self._pieces) > 2_000:
+            self._pieces.clear()
+        piece = Piece(x + strip.cell_length, _merged((text, style) for text, style, control in strip if not control))
+        self._pieces[id(strip)] = strip, piece
+        return piece
+
+    def _write_row(self, brush: Brush, y: int, row: Row, width: int) -> None:
+        """Write the cells of a row that differ from the shadow."""
         shadow = self._shadow.setdefault(y, {})
-        cursor = -1
         for x, piece in row.items():
-            if shadow.get(x) == piece:
+            old = shadow.get(x)
+            if old is piece or old == piece:
                 continue
-            if cursor != x:
-                yield f"\x1b[{y + 1};{x + 1}H"
-            yield piece.text
-            cursor = piece.end
-            for old_x in [k for k, old in shadow.items() if k < piece.end and old.end > x]:
+            skipped, spans = 0, piece.spans
+            if old is not None and old.end == piece.end:
+                skipped, spans = _changed_middle(old.spans, spans)
+            brush.move(y, x + skipped)
+            reaches_end = piece.end == width and spans[-1:] == piece.spans[-1:]
+            brush.write(spans, erase_rest=reaches_end and self.can_erase)
+            for old_x in [k for k, other in shadow.items() if k < piece.end and other.end > x]:
                 del shadow[old_x]
             shadow[x] = piece
 
@@ -87,10 +110,10 @@ class FrameWriter:
         first, last = block[0], block[-1]
         now = {y: next(iter(rows[y].values())) for y in block}
         before = {y: next(iter(self._shadow[y].values())) for y in block}
+        stays = [before[y] == now[y] for y in block]
         for lines in range(1, len(block) - MIN_MOVED_ROWS + 1):
             kept = sum(1 for y in range(first, last - lines + 1) if before[y + lines] == now[y])
-            stays = sum(1 for y in range(first, last - lines + 1) if before[y] == now[y])
-            if kept * 2 > len(block) - lines and kept > stays + 1:
+            if kept * 2 > len(block) - lines and kept > sum(stays[: len(block) - lines]) + 1:
                 return first, last, lines
         return None
 
@@ -104,12 +127,12 @@ class FrameWriter:
         whole = all(y in rows and y in shadow and rows[y] and rows[y].keys() == shadow[y].keys() for y in block)
         return block if whole else range(0)
 
-    def _move_rows(self, first: int, last: int, lines: int) -> str:
+    def _move_rows(self, brush: Brush, first: int, last: int, lines: int) -> None:
         shadow = self._shadow
         for y in range(first, last + 1):
             shadow[y] = shadow[y + lines] if y + lines <= last else {}
         # Delete-lines at the top of a scroll region moves it up everywhere; SU is less widely supported.
-        return f"\x1b[0m\x1b[{first + 1};{last + 1}r\x1b[{first + 1};1H\x1b[{lines}M\x1b[r"
+        brush.control(f"\x1b[{first + 1};{last + 1}r\x1b[{first + 1};1H\x1b[{lines}M\x1b[r")
 
 
 class _DiffedUpdate(CompositorUpdate):
@@ -123,24 +146,66 @@ class _DiffedUpdate(CompositorUpdate):
         return self._writer.render(self._update, console)
 
 
-def _layout_rows(update: LayoutUpdate, console: Console) -> dict[int, Row]:
-    rows: dict[int, Row] = {}
+def _layout_strips(update: LayoutUpdate) -> Iterator[tuple[int, int, Strip]]:
     for y, strips in enumerate(update.strips, update.region.y):
         x = update.region.x
-        row = rows[y] = {}
         for strip in strips:
-            end = x + strip.cell_length
-            row[x] = Piece(end, strip.render(console))
-            x = end
-    return rows
+            yield y, x, strip
+            x += strip.cell_length
 
 
-def _chop_rows(update: ChopsUpdate, console: Console) -> dict[int, Row]:
-    """The pieces that the update's spans touch, merged by row."""
-    rows: dict[int, Row] = {}
+def _chop_strips(update: ChopsUpdate) -> Iterator[tuple[int, int, Strip]]:
+    """The pieces that the update's spans touch."""
     for y, x1, x2 in update.spans:
-        row = rows.setdefault(y, {})
         for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
             if strip is not None and x <= x2 and end > x1:
-                row[x] = Piece(end, strip.render(console))
-    return {y: dict(sorted(row.items())) for y, row in rows.items()}
+                yield y, x, strip
+
+
+def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Join neighbours of one style; empty texts vanish."""
+    joined: list[Span] = []
+    for text, style in spans:
+        if not text:
+            continue
+        if joined and (joined[-1][1] is style or joined[-1][1] == style):
+            joined[-1] = joined[-1][0] + text, style
+        else:
+            joined.append((text, style))
+    return tuple(joined)
+
+
+def _changed_middle(old: tuple[Span, ...], new: tuple[Span, ...]) -> tuple[int, tuple[Span, ...]]:
+    """Cut what both rows begin and end with; return the cells skipped and the spans left.
+
+    Single letters are cut in plain ASCII only: elsewhere a letter may belong to the one before it.
+    """
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    skipped = sum(_cells(text) for text, _ in new[:start])
+    stop = 0
+    while stop < min(len(old), len(new)) - start and old[-1 - stop] == new[-1 - stop]:
+        stop += 1
+    middle = list(new[start : len(new) - stop])
+    if not middle:
+        return skipped, ()
+    if start < len(old) - stop and old[start][1] == middle[0][1]:
+        before, (now, style) = old[start][0], middle[0]
+        same = 0
+        if before.isascii() and now.isascii():
+            limit = min(len(before), len(now))
+            while same < limit and before[same] == now[same]:
+                same += 1
+        if same:
+            middle[0] = now[same:], style
+            skipped += same
+    return skipped, tuple(span for span in middle if span[0])
+
+
+def _cells(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)

@@ -7,8 +7,10 @@ import io
 import pyte
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.cells import cell_len
 from rich.console import Console
 from rich.segment import Segment
+from rich.style import Style
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
@@ -19,8 +21,15 @@ WIDTH, HEIGHT = 12, 10
 console = Console(file=io.StringIO(), force_terminal=True, color_system="truecolor", width=WIDTH)
 
 
+STYLES = {
+    "a": Style.parse("red on #101010"), "b": Style.parse("bold #00ff00 on #101010"), "c": None, "d": Style.parse("dim"),
+    " ": Style.parse("on #101010"), "\u6f22": Style.parse("italic on blue"), "#": Style.parse("underline"),
+}  # fmt: skip
+
+
 def strip(text: str) -> Strip:
-    return Strip([Segment(text)], len(text))
+    """Each letter in its own style, so that colours are compared too."""
+    return Strip([Segment(letter, STYLES.get(letter)) for letter in text], cell_len(text))
 
 
 def full(lines: list[str]) -> LayoutUpdate:
@@ -31,6 +40,15 @@ def full(lines: list[str]) -> LayoutUpdate:
 def partial(lines: list[str], rows: range) -> ChopsUpdate:
     chops = [{0: strip(line[:-1]), WIDTH - 1: strip(line[-1:])} for line in lines]
     return ChopsUpdate(chops, [(y, 0, WIDTH) for y in rows], [[WIDTH - 1, WIDTH]] * HEIGHT)
+
+
+def drawn(screen: pyte.Screen) -> list[list[object]]:
+    """All cells with their colours; blanks that only an invisible foreground tells apart are equal."""
+    blank = {"fg": "default"}
+    return [
+        [c._replace(**blank) if c.data == " " else c for c in (screen.buffer[y][x] for x in range(WIDTH))]
+        for y in range(HEIGHT)
+    ]
 
 
 class Terminal:
@@ -44,7 +62,12 @@ class Terminal:
         self.stream.feed(text)
 
 
-line = st.sampled_from(["aaaaaaaaaaa#", "bbbbbbbbbbb#", "ccccccccccc|", "ddddddddddd|", "           |"])
+line = st.sampled_from(
+    [
+        *("aaaaaaaaaaa#", "aaaab     a#", "ab         #", "bbbbbbbbbbb#", "ccccccccccc|"),
+        *("dd\u6f22\u6f22ddddd|", "\u6f22d\u6f22dddddd|", "           |", "            ", "a           "),
+    ]
+)
 frame = st.lists(line, min_size=HEIGHT, max_size=HEIGHT)
 step = st.one_of(
     frame.map(lambda lines: ("full", lines, 0)),
@@ -54,11 +77,11 @@ step = st.one_of(
 
 
 @settings(max_examples=200, deadline=None)
-@given(frame, st.lists(step, max_size=6), st.booleans())
+@given(frame, st.lists(step, max_size=6), st.booleans(), st.booleans())
 def test_any_frames_leave_the_terminal_as_drawn_whole(
-    first: list[str], steps: list[tuple[str, list[str], int]], can_scroll: bool
+    first: list[str], steps: list[tuple[str, list[str], int]], can_scroll: bool, can_erase: bool
 ) -> None:
-    writer, terminal, shown = FrameWriter(can_scroll=can_scroll), Terminal(), first
+    writer, terminal, shown = FrameWriter(can_scroll=can_scroll, can_erase=can_erase), Terminal(), first
     terminal.write(writer.render(full(first), console))
     for kind, lines, n in steps:
         if kind == "full":
@@ -70,7 +93,9 @@ def test_any_frames_leave_the_terminal_as_drawn_whole(
         else:
             shown = shown[:n] + lines[n:]
             terminal.write(writer.render(partial(shown, range(n, HEIGHT)), console))
-        assert terminal.screen.display == shown
+        plain = Terminal()
+        plain.write(FrameWriter(can_scroll=False, can_erase=False).render(full(shown), console))
+        assert drawn(terminal.screen) == drawn(plain.screen)
 
 
 def test_a_scrolled_frame_costs_about_its_new_line() -> None:
@@ -80,7 +105,26 @@ def test_a_scrolled_frame_costs_about_its_new_line() -> None:
     lines = [*lines[1:], "new line   |"]
     terminal.write(writer.render(partial(lines, range(HEIGHT)), console))
     assert terminal.screen.display == lines
-    assert terminal.written < 5 * WIDTH
+    assert terminal.written < 8 * WIDTH
+
+
+def test_a_line_that_grows_costs_what_is_new() -> None:
+    lines = [" " * WIDTH] * (HEIGHT - 1) + ["bbbb       |"]
+    writer, terminal = FrameWriter(), Terminal()
+    terminal.write(writer.render(full(lines), console))
+    lines = [*lines[:-1], "bbbbcc     |"]
+    terminal.write(writer.render(partial(lines, range(HEIGHT)), console))
+    assert terminal.screen.display[-1] == lines[-1]
+    assert terminal.written < 40
+
+
+def test_the_plain_writer_draws_what_rich_would_draw() -> None:
+    lines = ["ab\u6f22 cd#   |"] * HEIGHT
+    terminal, rich = Terminal(), Terminal()
+    terminal.write(FrameWriter(can_scroll=False, can_erase=False).render(full(lines), console))
+    for y, text in enumerate(lines):
+        rich.write(f"\x1b[{y + 1};1H{strip(text).render(console)}")
+    assert drawn(terminal.screen) == drawn(rich.screen)
 
 
 def test_an_unchanged_frame_writes_nothing() -> None:
