@@ -92,4 +92,6 @@ class Tool:
     """
     restore: Callable[[SessionState, Result], None] | None = None
     """Puts back what the tool keeps for a session, from its last successful result, when the session is resumed."""
+    pin: Callable[[SessionState], str] | None = None
+    """Returns what a compressed conversation must carry word for word, as Markdown under a heading; may be empty."""
     max_result_chars: int = 100_000

@@ -32,6 +32,7 @@ class ToolRegistry:
         assess: Callable[[Args, ToolContext], Assessment] = assess_nothing,
         display: Callable[[Args, Result | None], dict[str, Any]] = display_generic,
         restore: Callable[[SessionState, Result], None] | None = None,
+        pin: Callable[[SessionState], str] | None = None,
         max_result_chars: int = 100_000,
     ) -> Tool:
         """Add a tool, replacing one of the same name. See :class:`~hermes_tui.tools.base.Tool` for the arguments."""
@@ -46,6 +47,7 @@ class ToolRegistry:
             assess=assess,
             display=display,
             restore=restore,
+            pin=pin,
             max_result_chars=max_result_chars,
         )
         self._tools[name] = tool

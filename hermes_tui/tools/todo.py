@@ -94,6 +94,12 @@ def restore(state: SessionState, result: Result) -> None:
     todo_list(state).update(result.get("todos") or [], merge=False)
 
 
+def pin(state: SessionState) -> str:
+    """Return the list for a compressed conversation."""
+    lines = [f"- [{item['status']}] {item['content']} (id {item['id']})" for item in todo_list(state).items()]
+    return "\n".join(["# Todo list", *lines]) if lines else ""
+
+
 def run(args: Args, context: ToolContext) -> Result:
     """Change or return the list."""
     todos = todo_list(context.state)
@@ -117,4 +123,4 @@ def display(args: Args, result: Result | None) -> dict[str, Any]:
     return shown | {"summary": f"{done} of {len(items)} done", "items": items}
 
 
-registry.register("todo", SCHEMA, run, toolset="todo", display=display, restore=restore)
+registry.register("todo", SCHEMA, run, toolset="todo", display=display, restore=restore, pin=pin)

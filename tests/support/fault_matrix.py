@@ -178,7 +178,7 @@ def _faults() -> Iterator[Fault]:
     lasting = error(vendor_status, vendor_words, code=vendor_code)
     yield Fault(name="overflow, nothing to compress", turn=lasting, falls_back=True, words="maximum context length")
     yield Fault(
-        name="overflow, for ever", turn=lasting, asked=2, falls_back=True, words="maximum context", long_past=True
+        name="overflow, for ever", turn=lasting, asked=4, falls_back=True, words="maximum context", long_past=True
     )
     yield Fault(
         name="output cap too large",

@@ -117,6 +117,7 @@ class MemoryStore:
         self.prompts: dict[str, str] = {}
         self.titles: dict[str, str] = {}
         self.created: list[dict[str, Any]] = []
+        self.parents: dict[str, str] = {}
         self.totals: dict[str, tuple[Usage, float | None]] = {}
         self.fail_after: int | None = None
         self.failure: Exception | None = None
@@ -148,8 +149,11 @@ class MemoryStore:
         return list(self.rows[session_id])
 
     def messages(self, session_id: str, before_id: int | None = None, limit: int = 200) -> list[StoredMessage]:
-        rows = [row for row in self.rows.get(session_id, []) if before_id is None or row.id < before_id]
-        return rows[-limit:]
+        lineage = list(self.rows.get(session_id, []))
+        while session_id in self.parents:
+            session_id = self.parents[session_id]
+            lineage = [*self.rows[session_id], *lineage]
+        return [row for row in lineage if before_id is None or row.id < before_id][-limit:]
 
     def system_prompt(self, session_id: str) -> str:
         return self.prompts.get(session_id, "")
@@ -174,6 +178,15 @@ class MemoryStore:
     def rename(self, session_id: str, title: str) -> str:
         self.titles[session_id] = title
         return title
+
+    def continue_compressed(self, session_id: str, summary: Message) -> tuple[str, int]:
+        child = f"{session_id}+"
+        self.rows[child], self.parents[child] = [], session_id
+        self.prompts[child], self.totals[child] = self.prompts.get(session_id, ""), self.usage(session_id)
+        return child, self.append(child, summary)
+
+    def undo_compression(self, session_id: str) -> bool:
+        raise AssertionError("use the real database")
 
     def undo_last(self, session_id: str) -> str:
         rows = self.rows[session_id]
@@ -229,8 +242,9 @@ class Bench:
         return [event for event in self.events if type(event) is kind]
 
     def rows(self) -> list[Message]:
-        """The stored rows."""
-        return [row.message for row in self.store.history(self.agent.session_id)]
+        """The stored rows, compressed ones included, summaries not."""
+        rows = [row.message for row in self.store.messages(self.agent.session_id, limit=1_000_000)]
+        return [row for row in rows if "compressed" not in row]
 
     def roles(self) -> list[str]:
         """Roles of the stored rows."""

@@ -101,6 +101,8 @@ class AuxiliarySettings:
     """False leaves the task out."""
     model: str = ""
     """``provider/model``; empty uses the main model."""
+    fallbacks: tuple[str, ...] = ()
+    """Models to try in order when that one fails; the main model comes last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +112,9 @@ class CompressionSettings:
     threshold: float = field(default=0.5, metadata={"min": 0.1, "max": 0.95})
     """Part of the context window at which older messages are summarised (0.1 to 0.95)."""
     protect_last_n: int = field(default=20, metadata={"min": 0})
-    """Newest messages that are never summarised."""
+    """Newest messages that are kept as they are, where there is room for them."""
+    enabled: bool = True
+    """False leaves it to ``/compress``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

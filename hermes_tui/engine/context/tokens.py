@@ -61,6 +61,11 @@ class Calibration:
     def __init__(self) -> None:
         self._factor = 1.0
 
+    @property
+    def factor(self) -> float:
+        """Tokens that the provider counts for each estimated one."""
+        return self._factor
+
     def apply(self, estimate: int) -> int:
         """Return the estimate as the provider would probably count it."""
         return round(estimate * self._factor)

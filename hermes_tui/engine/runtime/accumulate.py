@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,13 +64,15 @@ class Accumulator:
     Args:
         provider: Issuer of the opaque reasoning blocks.
         api_mode: Their wire form.
-        used_ids: Call ids that the history has already; a repeated id gets a new one.
+        has_call_id: Whether the conversation has a call with this id already; a repeated id gets a new one.
     """
 
-    def __init__(self, provider: str, api_mode: str, used_ids: Container[str] = frozenset()) -> None:
+    def __init__(
+        self, provider: str, api_mode: str, has_call_id: Callable[[str], bool] = lambda call_id: False
+    ) -> None:
         self._provider = provider
         self._api_mode = api_mode
-        self._used_ids = used_ids
+        self._has_call_id = has_call_id
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._details: list[ReasoningDetail] = []
@@ -182,5 +184,5 @@ class Accumulator:
 
     def _fresh_id(self, call_id: str) -> str:
         cleaned = valid_call_id(call_id)
-        taken = cleaned in self._used_ids or any(draft.call_id == cleaned for draft in self._drafts.values())
+        taken = self._has_call_id(cleaned) or any(draft.call_id == cleaned for draft in self._drafts.values())
         return new_call_id() if taken or not cleaned else cleaned

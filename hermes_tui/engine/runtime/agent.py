@@ -13,17 +13,21 @@ from typing import Any, cast
 from ...tools.base import Tool
 from ...tools.registry import ToolRegistry
 from ..config.settings import AuxiliarySettings, Settings
+from ..context.compression import ContextEngine, SummaryEngine
 from ..policy.approvals import Approvals
 from ..policy.guardrails import Guardrails
 from ..policy.redaction import Redactor
 from ..providers.base import Endpoint
 from ..types.errors import HermesError
-from ..types.events import ModelChanged, SessionTitled
+from ..types.events import ModelChanged
 from ..types.ids import new_request_id, new_turn_id
 from ..types.messages import JsonObject, Message
 from ..types.requests import ClarifyRequest
+from ..types.usage import Usage
 from .arguments import ArgumentChecker
+from .auxiliary import Auxiliary, AuxiliaryParts
 from .callbacks import Callback, adapt_callbacks
+from .compress import Compressor, CompressParts
 from .conversation import Conversation, ConversationParts
 from .executor import Executor
 from .hub import Hub
@@ -35,12 +39,11 @@ from .ports import ClientFor, Cost, Gate, MessageStore, Resolve
 from .route import Route
 from .second_opinion import SecondOpinion
 from .steering import Steering
-from .title import ask_title, first_line
-from .tool_context import ContextParts, SessionObjects, restore_tools, scrub_env
+from .title import Titler, ask_title
+from .tool_context import ContextParts, SessionObjects, pinned_by, restore_tools, scrub_env
 
 log = logging.getLogger(__name__)
 
-MAX_TITLE_ATTEMPTS = 3
 INTERACTIVE_PLATFORMS = frozenset({"tui"})
 """Surfaces with a person in front of them; elsewhere approvals are denied unless a callback answers."""
 _CLOSE_WAIT_S = 1.0
@@ -86,12 +89,14 @@ class AgentParts:
     """Environment of child processes, before keys are taken out."""
     key_names: Collection[str] = ()
     """Variables that hold provider keys."""
+    is_trusted: Callable[[str, str], bool] = lambda path, digest: False
+    """Whether a project's file (path, content hash) may be used."""
     secrets: Callable[[], Collection[str]] = tuple
     """Values of the configured keys."""
     forget_key: Callable[[str], None] = lambda provider: None
-    is_trusted: Callable[[str, str], bool] = lambda path, digest: False
-    """Whether a project's file (path, content hash) may be used."""
     """Makes the next resolving of a provider look for its key anew, because it was refused."""
+    context_engine: ContextEngine | None = None
+    """How histories are shortened; a summary of their middle when None."""
     cost_usd: Cost = lambda endpoint, usage: None
     sleep: Callable[[CancelToken, float], bool] = CancelToken.wait
     now: Callable[[], float] = time.time
@@ -125,9 +130,15 @@ class Agent:
         self._turn_lock = threading.Lock()
         self._load_lock = threading.Lock()
         self._is_loaded = False
-        self._title_attempts = 0
-        self._title_token = CancelToken()
-        self._title_thread: threading.Thread | None = None
+        self._titler = Titler(
+            self.conversation,
+            parts.store,
+            self._title_model,
+            emit=self.hub.emit,
+            is_wanted=not (options.session_id or options.agent_id),
+        )
+        self._compressor = self._make_compressor()
+        self._compress_after = False
 
     @property
     def session_id(self) -> str:
@@ -170,17 +181,57 @@ class Agent:
         if not self._turn_lock.acquire(blocking=False):
             raise HermesError("A turn is running already.", hint="Wait for it, steer it, or interrupt it.")
         try:
-            self._title_token.cancel("turn")
+            self._titler.stop()
             if conversation_history is not None:
                 self.load()
                 self.conversation.adopt(conversation_history, *self.route.names())
             result = self._run_turn(user_message, system_message or "", task_id)
             while result["completed"] and (addition := self.steering.deliver()):
                 result = self._run_turn(addition, "", None)
+            if self._compress_after:
+                self._compress_now("")
+        finally:
+            self._compress_after = False
+            self._turn_lock.release()
+        if result["completed"]:
+            self._titler.start()
+        return result
+
+    def compress(self, focus: str = "") -> str:
+        """Summarise older messages now, or after the running turn; returns what came of it in words. Blocks.
+
+        Args:
+            focus: What the summary must keep in mind.
+        """
+        if not self._turn_lock.acquire(blocking=False):
+            was_planned, self._compress_after = self._compress_after, True
+            return "It is planned already." if was_planned else "The conversation is compressed after this turn."
+        try:
+            self.load()
+            return self._compress_now(focus)
         finally:
             self._turn_lock.release()
-        self._start_title(result)
-        return result
+
+    def undo_compression(self) -> str:
+        """Send again what the last summary stands for; returns what came of it in words. Blocks.
+
+        Raises:
+            HermesError: A turn is running.
+        """
+        if not self._turn_lock.acquire(blocking=False):
+            raise HermesError("A turn is running.", hint="Interrupt it first.")
+        try:
+            self.load()
+            return self._compressor.take_back()
+        finally:
+            self._turn_lock.release()
+
+    def _compress_now(self, focus: str) -> str:
+        self._token = CancelToken()
+        try:
+            return self._compressor.on_demand(focus, self._token)
+        finally:
+            self._token = None
 
     def interrupt(self, reason: str = "user") -> None:
         """Stop the running turn. Any thread, returns at once."""
@@ -229,13 +280,12 @@ class Agent:
 
     def wait_for_title(self, timeout_s: float | None = None) -> None:
         """Block until the background title call, if any, is over."""
-        if (thread := self._title_thread) is not None:
-            thread.join(timeout_s)
+        self._titler.wait(timeout_s)
 
     def close(self) -> None:
         """Stop what runs and end the session's processes. The store stays open: it is not the agent's."""
         self.interrupt("close")
-        self._title_token.cancel("close")
+        self._titler.stop()
         self.wait_for_title(_CLOSE_WAIT_S)
         if self._turn_lock.acquire(timeout=_CLOSE_WAIT_S):
             self._turn_lock.release()
@@ -264,6 +314,7 @@ class Agent:
             emit=self.hub.emit,
             token=token,
             steering=self.steering,
+            compressor=self._compressor,
             guardrails=guardrails,
             executor=self._executor(tools, guardrails),
             tools=[_definition(tool) for tool in tools],
@@ -319,6 +370,7 @@ class Agent:
             session_id=options.session_id,
             soul_file=parts.soul_file,
             skip_context_files=options.skip_context_files,
+            is_trusted=parts.is_trusted,
             platform=options.platform,
             now=parts.now,
         )
@@ -333,44 +385,51 @@ class Agent:
         )
         return self.approvals.ask(request, token).text
 
-    def _start_title(self, result: Mapping[str, Any]) -> None:
-        """Name a new session after its first exchange, on a thread; a newer turn stops it and tries again later."""
-        if not result["completed"] or self._options.session_id or self._options.agent_id:
-            return
-        if self._title_attempts >= MAX_TITLE_ATTEMPTS:
-            return
-        self._title_attempts += 1
-        self._title_token = CancelToken()
-        self._title_thread = threading.Thread(
-            target=self._title, args=(self._title_token,), name="session-title", daemon=True
+    def _make_compressor(self) -> Compressor:
+        parts, settings = self._parts, self._parts.settings
+        choice = settings.auxiliary.get("compression", AuxiliarySettings())
+        asking = AuxiliaryParts(
+            resolve=parts.resolve,
+            client_for=parts.client_for,
+            main=self.route,
+            emit=self.hub.emit,
+            sleep=parts.sleep,
+            on_usage=self._count_aside,
         )
-        self._title_thread.start()
+        return Compressor(
+            CompressParts(
+                engine=parts.context_engine or SummaryEngine(settings.compression.protect_last_n),
+                conversation=self.conversation,
+                route=self.route,
+                auxiliary=Auxiliary("compression", choice, asking),
+                emit=self.hub.emit,
+                pinned=lambda: pinned_by(self._tools(), self._objects),
+                threshold=settings.compression.threshold,
+                is_enabled=settings.compression.enabled and choice.enabled,
+            )
+        )
+
+    def _count_aside(self, endpoint: Endpoint, usage: Usage | None, is_whole: bool) -> None:
+        """Count what a side task used towards the session."""
+        if usage is not None or is_whole:
+            cost = self._parts.cost_usd(endpoint, usage) if usage is not None else None
+            self.conversation.add_usage(usage or Usage(), cost)
+
+    def _title_model(self, token: CancelToken, user_text: str, answer: str) -> str:
+        """Ask for a title; empty when none is wanted or no model gives one."""
+        choice = self._parts.settings.auxiliary.get("title", AuxiliarySettings())
+        if not choice.enabled:
+            return ""
+        for model in (*((choice.model,) if choice.model else ()), *choice.fallbacks, *self.route.models_left[:1]):
+            title = ask_title(self._parts.resolve(model), self._parts.client_for, token, user_text, answer)
+            if title or token.cancelled:
+                return title
+        return ""
 
     def _auxiliary(self, task: str) -> Endpoint:
         """Return where a side task asks: its own model, else the present one."""
         choice = self._parts.settings.auxiliary.get(task, AuxiliarySettings())
         return self._parts.resolve(choice.model) if choice.model else self.route.endpoint
-
-    def _title(self, token: CancelToken) -> None:
-        history = self.conversation.history
-        user_text = _shown(next((m["content"] for m in history if m["role"] == "user"), "") or "")
-        answer = next((m["content"] for m in history if m["role"] == "assistant" and m["content"]), "")
-        choice = self._parts.settings.auxiliary.get("title", AuxiliarySettings())
-        title = ""
-        try:
-            if choice.enabled:
-                title = ask_title(self._auxiliary("title"), self._parts.client_for, token, user_text, str(answer))
-            if token.cancelled:
-                return
-            self._title_attempts = MAX_TITLE_ATTEMPTS
-            redact = Redactor(self._parts.secrets).text
-            stored = self._parts.store.set_auto_title(self.session_id, redact(title or first_line(user_text)))
-        except HermesError:
-            log.warning("the session could not be named", exc_info=True)
-            return
-        if stored:
-            self.hub.emit(SessionTitled(title=stored))
-            is_trusted=parts.is_trusted,
 
 
 def _definition(tool: Tool) -> JsonObject:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..policy.retry import rule_for, wait_before
@@ -66,12 +66,12 @@ class Asker:
 
     Args:
         parts: What asking needs.
-        used_ids: Returns the call ids that the history has already.
+        has_call_id: Whether the conversation has a call with this id already.
     """
 
-    def __init__(self, parts: AskParts, used_ids: Callable[[], Container[str]] = frozenset) -> None:
+    def __init__(self, parts: AskParts, has_call_id: Callable[[str], bool] = lambda call_id: False) -> None:
         self._parts = parts
-        self._used_ids = used_ids
+        self._has_call_id = has_call_id
         self._caps: dict[str, int] = {}
         """Output tokens that an endpoint allows, where it said so in this turn."""
 
@@ -157,7 +157,7 @@ class Asker:
             reasoning_effort=parts.reasoning_effort,
             session_id=parts.session_id,
         )
-        accumulator = Accumulator(endpoint.provider, endpoint.api_mode, self._used_ids())
+        accumulator = Accumulator(endpoint.provider, endpoint.api_mode, self._has_call_id)
         stall_s = endpoint.timeout_s
         if context_tokens > LARGE_CONTEXT_TOKENS:
             stall_s = max(stall_s, LARGE_CONTEXT_STALL_S)

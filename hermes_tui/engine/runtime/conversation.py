@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from ..context.compression import kept_rows
 from ..context.project_files import ProjectFile, find_project_file
 from ..context.prompt import PromptParts, build_system_prompt
-from ..context.tokens import Calibration
+from ..context.tokens import Calibration, message_tokens
 from ..context.window import Window
 from ..policy.redaction import Redactor
-from ..types.events import Event, MessageCommitted, Notice
+from ..types.events import ContextCompressed, Event, MessageCommitted, Notice
 from ..types.ids import new_session_id
 from ..types.messages import ApiMessage, Message
 from ..types.usage import Usage
@@ -35,9 +36,9 @@ class ConversationParts:
     """An existing session; empty starts a new one with its first message."""
     soul_file: Path | None = None
     skip_context_files: bool = False
-    platform: str = ""
     is_trusted: Callable[[str, str], bool] = lambda path, digest: False
     """Whether a project's file (path, content hash) may be used."""
+    platform: str = ""
     now: Callable[[], float] = time.time
 
 
@@ -55,10 +56,13 @@ class Conversation:
         self._prompt = ""
         self._window = Window()
         self._calibration = Calibration()
+        self._compressed_ids: set[str] = set()
         self.session_id = parts.session_id or new_session_id(parts.now())
         self.history: list[Message] = []
         self.stored: list[Message] = []
         """The same rows without secrets, as stored."""
+        self.fixed_tokens = 0
+        """Estimate of the system prompt and the tools of the last request."""
         self.usage = Usage()
         self.cost_usd: float | None = 0.0
         """None once any part of it is unknown."""
@@ -109,6 +113,48 @@ class Conversation:
         self._emit(MessageCommitted(message_id=message_id, message=stored))
         return message_id
 
+    def go_on_with(self, summary: Message) -> ContextCompressed:
+        """Go on in a child session that begins with a summary, and announce it. Blocks; raises ``StoreError``.
+
+        Args:
+            summary: A row with ``compressed``.
+        """
+        summary.setdefault("created_at", self._parts.now())
+        stored = self._redacted(summary)
+        self.session_id, message_id = self._parts.store.continue_compressed(self.session_id, stored)
+        self._parts.hub.session_id = self.session_id
+        self._compressed_ids |= self._window.call_ids
+        self.history, self.stored = kept_rows(self.history, summary), kept_rows(self.stored, stored)
+        self._window.build(self.history)
+        numbers = summary["compressed"]
+        event = ContextCompressed(
+            before_tokens=numbers["before_tokens"],
+            after_tokens=numbers["after_tokens"],
+            child_session_id=self.session_id,
+            summarised_count=numbers["summarised"],
+        )
+        self._emit(event)
+        self._emit(MessageCommitted(message_id=message_id, message=stored))
+        return event
+
+    def estimate_with(self, summary: Message) -> int:
+        """Estimate the next request's prompt tokens if the conversation went on with this summary."""
+        rows = kept_rows(self.history, summary)
+        return self._calibration.apply(sum(map(message_tokens, rows)) + self.fixed_tokens)
+
+    @property
+    def factor(self) -> float:
+        """Tokens that the provider counts for each estimated one."""
+        return self._calibration.factor
+
+    def undo_compression(self) -> bool:
+        """Send again what the newest summary stands for; False when there is none. Blocks."""
+        if not self._is_stored or not self._parts.store.undo_compression(self.session_id):
+            return False
+        self._take_history()
+        self._window.build(self.history)
+        return True
+
     def undo(self) -> str:
         """Take back the last exchange and return its user text."""
         text = self._parts.store.undo_last(self.session_id) if self._is_stored else ""
@@ -127,9 +173,9 @@ class Conversation:
         """Return the messages of the next request."""
         return self._window.build(self.history, system)
 
-    def call_ids(self) -> set[str]:
-        """Return every call id the history has."""
-        return self._window.call_ids
+    def has_call_id(self, call_id: str) -> bool:
+        """Whether a call of this conversation had this id, also one that was compressed away."""
+        return call_id in self._window.call_ids or call_id in self._compressed_ids
 
     def estimate(self, fixed_tokens: int) -> int:
         """Estimate the next request's prompt tokens, calibrated by the last one. Call after building its messages.
@@ -160,6 +206,11 @@ class Conversation:
 
     def _take_history(self) -> None:
         self.history = [row.message for row in self._parts.store.history(self.session_id)]
+        place = next((i for i in reversed(range(len(self.history))) if "compressed" in self.history[i]), None)
+        if place is not None:
+            summary, rest = self.history[place], [*self.history[:place], *self.history[place + 1 :]]
+            end = summary["compressed"]["first"] + summary["compressed"]["last"]
+            self.history = [*kept_rows(rest[:end], summary), *rest[end:]]
         self.stored = list(self.history)
 
     def _emit(self, event: Event) -> None:
@@ -187,6 +238,22 @@ class Conversation:
             now_s=parts.now(),
         )
 
+    def _project_file(self) -> ProjectFile | None:
+        """Return the project's instructions, unless they are unwanted or nobody trusts them."""
+        parts = self._parts
+        found = None if parts.skip_context_files else find_project_file(parts.workspace)
+        if found is None or parts.is_trusted(str(found.path), found.digest):
+            return found
+        self._emit(
+            Notice(
+                level="warning",
+                text=f"{found.path} is not used: nobody trusts it with this content yet.",
+                hint="Read it; then /trust, or hermes-tui run --trust.",
+                kind="trust",
+            )
+        )
+        return None
+
     def _redacted(self, message: Message) -> Message:
         """Return the row as stored. Opaque reasoning blocks are signed and stay as they are."""
         clean: dict[str, Any] = {
@@ -207,19 +274,3 @@ def _read(path: Path | None) -> str:
         return path.read_text(encoding="utf-8", errors="replace") if path is not None else ""
     except OSError:
         return ""
-    def _project_file(self) -> ProjectFile | None:
-        """Return the project's instructions, unless they are unwanted or nobody trusts them."""
-        parts = self._parts
-        found = None if parts.skip_context_files else find_project_file(parts.workspace)
-        if found is None or parts.is_trusted(str(found.path), found.digest):
-            return found
-        self._emit(
-            Notice(
-                level="warning",
-                text=f"{found.path} is not used: nobody trusts it with this content yet.",
-                hint="Read it; then /trust, or hermes-tui run --trust.",
-                kind="trust",
-            )
-        )
-        return None
-

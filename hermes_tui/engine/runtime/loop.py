@@ -12,7 +12,15 @@ from ..context.tokens import text_tokens, tool_tokens
 from ..policy.budget import IterationBudget, SpendLimits
 from ..policy.guardrails import Guardrails
 from ..providers.base import Endpoint
-from ..types.errors import AuthError, ConfigError, HermesError, Interrupted, ProviderError, StoreError
+from ..types.errors import (
+    AuthError,
+    ConfigError,
+    ContextOverflow,
+    HermesError,
+    Interrupted,
+    ProviderError,
+    StoreError,
+)
 from ..types.events import (
     Event,
     Notice,
@@ -22,11 +30,12 @@ from ..types.events import (
     TurnStarted,
     UsageUpdated,
 )
-from ..types.messages import JsonObject, Message
+from ..types.messages import ApiMessage, JsonObject, Message
 from ..types.usage import Usage
 from .accumulate import Answer
 from .ask import AnswerInterrupted, Asker, AskParts
 from .complete import Completer, Completion, with_nudge
+from .compress import Compressor
 from .conversation import Conversation
 from .executor import Executor
 from .interrupt import CancelToken
@@ -45,6 +54,8 @@ ERROR_KINDS: Mapping[type[HermesError], str] = {
     StoreError: "store",
 }
 """``Notice.kind`` of what ended a turn, first match wins."""
+MAX_OVERFLOWS = 3
+"""Compressions in one turn that a provider may ask for."""
 SUM_UP = (
     "The budget of this turn is used up. Do not call tools. Say what was done, what was found, and what is left to do."
 )
@@ -63,6 +74,7 @@ class TurnParts:
     emit: Callable[[Event], None]
     token: CancelToken
     steering: Steering
+    compressor: Compressor
     guardrails: Guardrails
     executor: Executor
     tools: Sequence[JsonObject]
@@ -95,6 +107,7 @@ class Turn:
         self._fixed_tokens = 0
         self._context_tokens = 0
         self._step = 0
+        self._overflows = 0
         asking = AskParts(
             client_for=parts.client_for,
             route=parts.route,
@@ -105,7 +118,7 @@ class Turn:
             reasoning_effort=parts.settings.agent.reasoning_effort,
             session_id=parts.conversation.session_id,
         )
-        self._asker = Asker(asking, parts.conversation.call_ids)
+        self._asker = Asker(asking, parts.conversation.has_call_id)
         self._completer = Completer(self._asker, parts.settings.agent.max_output_tokens or None)
 
     def run(self, message: Message, text: str) -> dict[str, Any]:
@@ -136,6 +149,7 @@ class Turn:
         self._conversation.commit(message)
         self._system = self._conversation.prompt(self._parts.tool_names, self._parts.system_message)
         self._fixed_tokens = text_tokens(self._system) + tool_tokens(self._parts.tools)
+        self._conversation.fixed_tokens = self._fixed_tokens
 
     def _loop(self) -> ExitReason:
         """Ask and run tools until there is an answer."""
@@ -159,13 +173,35 @@ class Turn:
                 return self._end_badly(self._parts.guardrails.stop_reason)
 
     def _ask(self) -> Completion:
-        messages = self._conversation.request_messages(self._system)
-        if note := self._parts.mode_note():
-            messages = with_nudge(messages, note)
-        self._context_tokens = self._conversation.estimate(self._fixed_tokens)
+        """Ask for the next answer, with a smaller history when this one does not fit."""
         self._step += 1
+        while True:
+            try:
+                return self._ask_once()
+            except ContextOverflow as overflow:
+                if not self._made_room(overflow):
+                    raise
+
+    def _ask_once(self) -> Completion:
+        messages = self._messages()
+        if self._parts.compressor.before_request(self._context_tokens, self._parts.token):
+            messages = self._messages()
         self._parts.emit(StepStarted(step=self._step, context_tokens=self._context_tokens))
         return self._completer.complete(messages, self._parts.tools, self._context_tokens)
+
+    def _messages(self) -> list[ApiMessage]:
+        messages = self._conversation.request_messages(self._system)
+        self._context_tokens = self._conversation.estimate(self._fixed_tokens)
+        if note := self._parts.mode_note():
+            messages = with_nudge(messages, note)
+        return messages
+
+    def _made_room(self, overflow: ContextOverflow) -> bool:
+        """Compress after an overflow; when that does not help, another model may have a larger window."""
+        if self._overflows < MAX_OVERFLOWS and self._parts.compressor.after_overflow(overflow, self._parts.token):
+            self._overflows += 1
+            return True
+        return self._asker.fall_back(overflow.message)
 
     def _run_tools(self, answer: Answer) -> None:
         if answer.repaired:

@@ -67,6 +67,14 @@ class MessageStore(Protocol):
         """Set the user's title and return the one stored."""
         ...
 
+    def continue_compressed(self, session_id: str, summary: Message) -> tuple[str, int]:
+        """Make the session that goes on with a summary; return its id and the summary's row id."""
+        ...
+
+    def undo_compression(self, session_id: str) -> bool:
+        """Send again what the newest summary stands for; False when there is none."""
+        ...
+
     def undo_last(self, session_id: str) -> str:
         """Hide the last exchange and return its user text."""
         ...

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ...tools.registry import ToolRegistry
 from ..api import StoredMessage
 from ..types.events import (
+    ContextCompressed,
     Event,
     MessageCommitted,
     Notice,
@@ -46,6 +47,8 @@ def replay(messages: Sequence[StoredMessage], registry: ToolRegistry) -> list[Ev
             events.extend(_close(call, registry) for call in open_calls.values())
             open_calls.clear()
         match message["role"]:
+            case "user" if "compressed" in message:
+                events.append(_compressed(stored))
             case "user":
                 if step:
                     events.append(_finished(end))
@@ -70,6 +73,16 @@ def replay(messages: Sequence[StoredMessage], registry: ToolRegistry) -> list[Ev
     if step:
         events.append(_finished(end))
     return events
+
+
+def _compressed(stored: StoredMessage) -> ContextCompressed:
+    numbers = stored.message["compressed"]
+    return ContextCompressed(
+        before_tokens=numbers["before_tokens"],
+        after_tokens=numbers["after_tokens"],
+        child_session_id=stored.session_id,
+        summarised_count=numbers["summarised"],
+    )
 
 
 def _finished(finish_reason: str) -> TurnFinished:

@@ -39,6 +39,7 @@ class Route:
         self._clock = clock
         self._forget_key = forget_key
         self._quirks: dict[str, frozenset[str]] = {}
+        self._windows: dict[str, int] = {}
         self._models = [model, *fallbacks]
         self._place = 0
         self._cooled_at = 0.0
@@ -49,6 +50,11 @@ class Route:
     def model(self) -> str:
         """The chosen model as the user wrote it."""
         return self._models[0]
+
+    @property
+    def models_left(self) -> list[str]:
+        """The present model and those that would follow it."""
+        return self._models[self._place :]
 
     @property
     def endpoint(self) -> Endpoint:
@@ -81,7 +87,9 @@ class Route:
 
     def set_window(self, tokens: int) -> Endpoint:
         """Correct the present endpoint's context window once it is known."""
-        self._endpoint = replace(self.endpoint, context_window=tokens)
+        endpoint = self.endpoint
+        self._windows[endpoint.id] = tokens
+        self._endpoint = replace(endpoint, context_window=tokens)
         return self._endpoint
 
     def start_turn(self) -> None:
@@ -129,5 +137,8 @@ class Route:
 
     def _resolved(self, model: str) -> Endpoint:
         endpoint = self._resolve(model)
-        learned = self._quirks.get(endpoint.id)
-        return replace(endpoint, quirks=endpoint.quirks | learned) if learned else endpoint
+        return replace(
+            endpoint,
+            quirks=endpoint.quirks | self._quirks.get(endpoint.id, frozenset()),
+            context_window=self._windows.get(endpoint.id, endpoint.context_window),
+        )

@@ -142,6 +142,14 @@ class LiveSession:
             raise HermesError("A turn is running.", hint="Interrupt it first, then undo.")
         return self._agent.conversation.undo()
 
+    def compress(self, focus: str = "") -> str:
+        """Summarise older messages now, or after the running turn; returns in words what came of it."""
+        return self._agent.compress(focus)
+
+    def undo_compression(self) -> str:
+        """Send again what the last summary stands for; returns in words what came of it."""
+        return self._agent.undo_compression()
+
     def close(self) -> None:
         """End the session's processes and flush its rows."""
         self._agent.close()

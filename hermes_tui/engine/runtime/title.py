@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import logging
+import threading
+from collections.abc import Callable
+
 from ..providers.base import Endpoint, ModelRequest
-from ..types.messages import ApiMessage
+from ..types.errors import HermesError
+from ..types.events import Event, SessionTitled
+from ..types.messages import ApiMessage, Message, text_of
 from .accumulate import Accumulator
 from .call import ModelCall
+from .conversation import Conversation
 from .interrupt import CancelToken
-from .ports import ClientFor
+from .ports import ClientFor, MessageStore
 
+log = logging.getLogger(__name__)
+
+MAX_TITLE_ATTEMPTS = 3
 MAX_TITLE_CHARS = 60
 MAX_TITLE_TOKENS = 256
 """Room for a model that thinks first."""
@@ -41,3 +51,70 @@ def ask_title(endpoint: Endpoint, client_for: ClientFor, token: CancelToken, use
     if outcome.error is not None or outcome.interrupted or outcome.answer.finish_reason == "length":
         return ""
     return first_line(outcome.answer.text).strip("\"'“”«»*#` .").strip()
+
+
+class Titler:
+    """Names a new session once, on a thread. A newer turn stops it, and it is tried again after that.
+
+    Args:
+        conversation: What is to be named.
+        store: Keeps the title.
+        ask: ``(token, user's words, answer)`` -> a title, or empty. May raise ``HermesError``.
+        emit: Takes the event.
+        is_wanted: False for resumed sessions and subagents.
+    """
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        store: MessageStore,
+        ask: Callable[[CancelToken, str, str], str],
+        *,
+        emit: Callable[[Event], None],
+        is_wanted: bool,
+    ) -> None:
+        self._conversation = conversation
+        self._store = store
+        self._ask = ask
+        self._emit = emit
+        self._attempts_left = MAX_TITLE_ATTEMPTS if is_wanted else 0
+        self._token = CancelToken()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin, unless it was done or given up."""
+        if not self._attempts_left:
+            return
+        self._attempts_left -= 1
+        self._token = CancelToken()
+        self._thread = threading.Thread(target=self._run, args=(self._token,), name="session-title", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop what runs. Returns at once."""
+        self._token.cancel("turn")
+
+    def wait(self, timeout_s: float | None = None) -> None:
+        """Block until what runs is over."""
+        if (thread := self._thread) is not None:
+            thread.join(timeout_s)
+
+    def _run(self, token: CancelToken) -> None:
+        history = self._conversation.history
+        user_text = _first(history, "user")
+        try:
+            title = self._ask(token, user_text, _first(history, "assistant"))
+            if token.cancelled:
+                return
+            self._attempts_left = 0
+            words = self._conversation.redact(title or first_line(user_text))
+            stored = self._store.set_auto_title(self._conversation.session_id, words)
+        except HermesError:
+            log.warning("the session could not be named", exc_info=True)
+            return
+        if stored:
+            self._emit(SessionTitled(title=stored))
+
+
+def _first(history: list[Message], role: str) -> str:
+    return next((text for row in history if row["role"] == role and (text := text_of(row))), "")

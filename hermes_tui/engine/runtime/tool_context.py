@@ -67,6 +67,11 @@ def restore_tools(tools: Iterable[Tool], history: Sequence[Message], state: Sess
             waiting.pop(name)(state, result)
 
 
+def pinned_by(tools: Iterable[Tool], state: SessionState) -> str:
+    """Return what tools want to be carried word for word when a conversation is compressed."""
+    return "\n\n".join(text for tool in tools if tool.pin is not None and (text := tool.pin(state)))
+
+
 def scrub_env(env: Mapping[str, str], key_names: Collection[str], secrets: Collection[str] = ()) -> dict[str, str]:
     """Return an environment for child processes without provider keys, whatever variable holds them."""
     hidden = {secret for secret in secrets if secret}

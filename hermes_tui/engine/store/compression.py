@@ -11,12 +11,12 @@ import sqlite3
 import time
 from typing import Any
 
-from ..api import StoredMessage
 from ..types.ids import new_session_id
 from ..types.messages import Message
-from . import lineage, rows
+from . import lineage
 from .base import Part
 from .messages import store
+from .past import own_past
 from .session_rows import make
 
 
@@ -61,7 +61,7 @@ class CompressionPart(Part):
 
         def job(conn: sqlite3.Connection) -> bool:
             session = self._row(conn, session_id)
-            summary = next((row for row in reversed(_own_past(conn, session_id)) if "compressed" in row.message), None)
+            summary = next((row for row in reversed(own_past(conn, session_id)) if "compressed" in row.message), None)
             if session["parent_reason"] != "compression" or summary is None:
                 return False
             parts = lineage.segments(conn, session["parent_session_id"], with_compressed=True)
@@ -75,32 +75,3 @@ class CompressionPart(Part):
             return True
 
         return self._db.write(job)
-
-
-def _own_past(conn: sqlite3.Connection, session_id: str) -> list[StoredMessage]:
-    parts = lineage.segments(conn, session_id, with_compressed=False)
-    return [rows.from_row(row) for row in lineage.rows_before(conn, parts, lineage.NO_BOUND, lineage.NO_BOUND)]
-
-
-def model_history(conn: sqlite3.Connection, session_id: str) -> list[StoredMessage]:
-    """Return what the model gets: a session's own past, and around its summary what that one keeps."""
-    levels: list[tuple[list[StoredMessage], int]] = []
-    current: str | None = session_id
-    while current is not None:
-        past = _own_past(conn, current)
-        place = next((i for i in reversed(range(len(past))) if "compressed" in past[i].message), None)
-        levels.append((past, -1 if place is None else place))
-        if place is None:
-            break
-        owner = past[place].session_id
-        found = conn.execute("SELECT parent_session_id FROM sessions WHERE id = ?", (owner,)).fetchone()
-        current = found[0] if found else None
-    history: list[StoredMessage] = []
-    for past, place in reversed(levels):
-        if place < 0:
-            history = past
-            continue
-        kept = past[place].message["compressed"]
-        tail = history[max(kept["first"], len(history) - kept["last"]) :]
-        history = [*history[: kept["first"]], past[place], *tail, *past[place + 1 :]]
-    return history

@@ -10,6 +10,7 @@ from ..api import StoredMessage
 from ..types.messages import Message, text_of
 from . import lineage, names, rows
 from .base import Part
+from .past import model_history
 
 
 class MessagesPart(Part):
@@ -66,8 +67,6 @@ class MessagesPart(Part):
 
     def history(self, session_id: str) -> list[StoredMessage]:
         """Return what the model gets, oldest first: the past of a fork included, of compressed turns what is kept."""
-        from .compression import model_history
-
         with self._db.read() as conn:
             return model_history(conn, session_id)
 

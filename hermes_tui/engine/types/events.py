@@ -222,12 +222,26 @@ class UsageUpdated(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContextCompressing(Event):
+    """Older messages are being summarised; an interrupt stops that and changes nothing."""
+
+    step: int
+    """1-based."""
+    steps: int
+    """Requests that it takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ContextCompressed(Event):
     """Older messages were summarised; the session goes on in a child session."""
 
     before_tokens: int
     after_tokens: int
     child_session_id: str = ""
+    summarised_count: int = 0
+    """Messages that the summary stands for; they stay stored."""
+    undone: bool = False
+    """True when a compression was taken back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,6 +42,23 @@ class ReasoningDetail(TypedDict):
     """The block exactly as received."""
 
 
+class Compressed(TypedDict):
+    """On a summary row: what of the session before it is still sent as it was, and what it came to."""
+
+    first: int
+    """Messages kept from the beginning of that session's history."""
+    last: int
+    """Messages kept from its end; they follow the summary."""
+    tool_chars: int
+    """Longest tool result among the kept ones, longer ones are sent cut; 0 leaves them whole."""
+    summarised: int
+    """Messages that the summary stands for."""
+    before_tokens: int
+    after_tokens: int
+    files: list[str]
+    """Files in work, newest first."""
+
+
 class Message(TypedDict):
     """One row of a history."""
 
@@ -63,6 +80,8 @@ class Message(TypedDict):
     """The exact text sent when it differs from ``content``, repeated byte for byte in later requests."""
     synthetic: NotRequired[bool]
     """True for a row the engine wrote to close an interrupted turn."""
+    compressed: NotRequired[Compressed]
+    """Present on the row that stands for summarised messages."""
     created_at: NotRequired[float]
     """Unix seconds."""
 

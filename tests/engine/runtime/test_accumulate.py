@@ -20,7 +20,7 @@ from hermes_tui.engine.types.usage import Usage
 
 
 def fold(*deltas: StreamDelta, used: frozenset[str] = frozenset()) -> Answer:
-    accumulator = Accumulator("p", "chat_completions", used)
+    accumulator = Accumulator("p", "chat_completions", used.__contains__)
     for delta in deltas:
         accumulator.feed(delta)
     return accumulator.answer()
@@ -82,7 +82,7 @@ def test_tool_names_are_freed_of_template_debris(given: str, clean: str) -> None
 
 
 def test_ids_are_unique_in_the_answer_and_the_history_and_known_to_the_events() -> None:
-    accumulator = Accumulator("p", "chat_completions", {"dup"})
+    accumulator = Accumulator("p", "chat_completions", {"dup"}.__contains__)
     drafted = [
         accumulator.feed(ToolCallStart(i, call_id, "x")) for i, call_id in enumerate(["dup", "a", "a", "b!c", ""])
     ]
