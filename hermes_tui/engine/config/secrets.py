@@ -39,6 +39,10 @@ class FoundKey:
         return tuple(self.value.split(","))
 
 
+_KEY_NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_SECRET_KEY")
+"""How the names of variables end that hold secrets."""
+
+
 class Keys:
     """Finds keys; one per process, since a command is run once and its answer kept.
 
@@ -83,6 +87,15 @@ class Keys:
         if provider not in self._from_commands:
             self._from_commands[provider] = clean(_run(command), f"the output of {command[0]}")
         return self._from_commands[provider]
+
+
+def known_keys(env: Mapping[str, str], paths: Paths) -> tuple[str, ...]:
+    """Return the keys that lie in the credentials file and in the environment, to be taken out of texts."""
+    stored = [
+        str(table.get("api_key", "")) for table in read_toml(paths.credentials_file).values() if isinstance(table, dict)
+    ]
+    given = [value for name, value in env.items() if name.endswith(_KEY_NAMES)]
+    return tuple(key for text in (*stored, *given) for key in text.split(",") if key)
 
 
 def save_api_key(paths: Paths, provider: str, api_key: str) -> Path:

@@ -92,6 +92,11 @@ def is_unusable(error: sqlite3.Error) -> bool:
     return code == sqlite3.SQLITE_CORRUPT or text == "constraint failed" or "_fts" in text or "fts5" in text
 
 
+def is_about_index(problem: str) -> bool:
+    """Whether a line of SQLite's integrity check tells of the index, which can be built anew."""
+    return "_fts" in problem
+
+
 def lacks_fts5(error: sqlite3.Error) -> bool:
     """Whether the error says that this SQLite was built without FTS5."""
     return "no such module" in str(error)

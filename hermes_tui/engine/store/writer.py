@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from ..types.errors import StoreBusy, StoreError, StoreReadOnly
+from ..types.errors import StoreBusy, StoreDamaged, StoreError, StoreReadOnly
 
 T = TypeVar("T")
 Job = Callable[[sqlite3.Connection], T]
@@ -49,7 +49,7 @@ def store_error(error: sqlite3.Error, path: str) -> StoreError:
     if is_busy(error):
         return StoreBusy(f"Another process holds {path}.", hint="Close it, or wait and try again.")
     if is_damage(error):
-        return StoreError(f"{path} is damaged: {error}.", hint="Run `hermes-tui sessions check --repair`.")
+        return StoreDamaged(f"{path} is damaged: {error}.", hint="Run `hermes-tui sessions check --repair`.")
     return StoreError(f"{path}: {error}.")
 
 

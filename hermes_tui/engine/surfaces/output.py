@@ -55,3 +55,29 @@ def ago(then_s: float, now_s: float | None = None) -> str:
         if seconds >= size:
             return f"{seconds / size:.0f} {unit} ago"
     return "just now"
+
+
+def bars(values: Sequence[float], width: int) -> list[str]:
+    """Draw each value as a bar; the largest is ``width`` columns long, and none that counts is empty."""
+    largest = max(values, default=0)
+    drawn = []
+    for value in values:
+        eighths = max(round(value / largest * width * 8), 1) if value > 0 else 0
+        drawn.append("\u2588" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else ""))
+    return drawn
+
+
+_EIGHTHS = " \u258f\u258e\u258d\u258c\u258b\u258a\u2589"
+
+
+def size(size_bytes: float) -> str:
+    """A number of bytes in words."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size_bytes >= factor:
+            return f"{size_bytes / factor:.1f} {unit}"
+    return f"{size_bytes:.0f} bytes"
+
+
+def count_of(number: int, noun: str) -> str:
+    """A number of things: ``1 session``, ``1,200 sessions``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

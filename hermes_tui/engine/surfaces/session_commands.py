@@ -1,27 +1,29 @@
-"""``hermes-tui sessions``: list, search, show, export, rename, delete, check."""
+"""``hermes-tui sessions``: its parser; list, search, show, rename and delete. The rest lies beside it."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from ..api import SearchHit, SessionRow
 from ..config.paths import find_paths
 from ..store.db import SessionDB
 from ..types.messages import text_of
+from . import session_care, session_transfer
 from .output import ago, clip, out, out_json, table
 
 
 def main(argv: Sequence[str], parser_class: type[argparse.ArgumentParser] = argparse.ArgumentParser) -> int:
     """Run one sessions command and return the exit code."""
     options = _parser(parser_class).parse_args(argv)
-    with SessionDB(find_paths(os.environ).database) as store:
+    database = find_paths(os.environ).database
+    if options.action == "check" and options.repair:
+        session_care.mend(database)
+    with SessionDB(database) as store:
         return _ACTIONS[options.action](store, options)
 
 
@@ -42,21 +44,15 @@ def _parser(parser_class: type[argparse.ArgumentParser]) -> argparse.ArgumentPar
     search.add_argument("query", nargs="+", help='words, "a phrase", -not, OR, prefix*, role:user, before:2026-10, ...')
     search.add_argument("-n", "--limit", type=int, default=20, help="how many sessions (default 20)")
     search.add_argument("--here", action="store_true", help="of this folder only")
-    for name, help in (("show", "Print a session."), ("export", "Print a session as Markdown or JSON.")):
-        sub = add(name, help)
-        sub.add_argument("session", metavar="ID|TITLE")
-        if name == "export":
-            sub.add_argument("--format", choices=("md", "json"), default="md")
-            sub.add_argument("-o", "--output", metavar="FILE", default="", help="write to a new file")
+    add("show", "Print a session.").add_argument("session", metavar="ID|TITLE")
+    session_transfer.add_arguments(add)
     rename = add("rename", "Give a session a title.")
     rename.add_argument("session", metavar="ID|TITLE")
     rename.add_argument("title")
     delete = add("delete", "Delete a session.")
     delete.add_argument("session", metavar="ID|TITLE")
     delete.add_argument("--yes", action="store_true", help="do not ask")
-    add("stats", "Counts and sizes.")
-    check = add("check", "Check the database.")
-    check.add_argument("--repair", action="store_true", help="rebuild a damaged index")
+    session_care.add_arguments(add)
     return parser
 
 
@@ -122,21 +118,6 @@ def _show(store: SessionDB, options: argparse.Namespace) -> int:
     return 0
 
 
-def _export(store: SessionDB, options: argparse.Namespace) -> int:
-    text = store.export(store.resolve(options.session), options.format)
-    if not options.output:
-        out(text)
-        return 0
-    path = Path(options.output)
-    if path.exists():
-        sys.stderr.write(f"hermes-tui: {path} exists; choose another name.\n")
-        return 1
-    path.write_text(text, encoding="utf-8")
-    path.chmod(0o600)
-    out(f"Wrote {path}.")
-    return 0
-
-
 def _rename(store: SessionDB, options: argparse.Namespace) -> int:
     title = store.rename(store.resolve(options.session), options.title)
     out_json({"title": title}) if options.json else out(f"Now called: {title}")
@@ -159,41 +140,15 @@ def _delete(store: SessionDB, options: argparse.Namespace) -> int:
     return 0
 
 
-def _stats(store: SessionDB, options: argparse.Namespace) -> int:
-    stats = store.stats()
-    if options.json:
-        out_json(stats)
-    else:
-        out("\n".join(f"{name.replace('_', ' ')}: {_plain(name, value)}" for name, value in stats.items() if value))
-    return 0
-
-
-def _plain(name: str, value: Any) -> str:
-    """A value of the statistics for people."""
-    if name.endswith("_at"):
-        return time.strftime("%Y-%m-%d %H:%M", time.localtime(value))
-    rows = value if isinstance(value, list) else [value]
-    return "; ".join(
-        ", ".join(f"{k} {v}" for k, v in row.items()) if isinstance(row, dict) else str(row) for row in rows
-    )
-
-
-def _check(store: SessionDB, options: argparse.Namespace) -> int:
-    report = store.check(repair=options.repair)
-    if options.json:
-        out_json(report)
-    else:
-        out("\n".join(f"{name.replace('_', ' ')}: {value}" for name, value in report.items()))
-    return 0 if report.get("ok") else 1
-
-
 _ACTIONS: Mapping[str, Callable[[SessionDB, argparse.Namespace], int]] = {
     "list": _list,
     "search": _search,
     "show": _show,
-    "export": _export,
+    "export": session_transfer.export,
+    "import": session_transfer.import_,
     "rename": _rename,
     "delete": _delete,
-    "stats": _stats,
-    "check": _check,
+    "prune": session_care.prune,
+    "stats": session_care.stats,
+    "check": session_care.check,
 }

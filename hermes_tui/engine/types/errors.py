@@ -14,7 +14,7 @@
       BudgetExceeded
       CompressionFailed
       StoreError
-        SessionNotFound  StoreBusy  StoreReadOnly  MigrationFailed
+        SessionNotFound  StoreBusy  StoreReadOnly  StoreDamaged  MigrationFailed
       ExtensionError
 """
 
@@ -179,6 +179,10 @@ class StoreBusy(StoreError):
 
 class StoreReadOnly(StoreError):
     """The database cannot be written (permissions, newer schema, full disk)."""
+
+
+class StoreDamaged(StoreError):
+    """Pages of the database cannot be read."""
 
 
 class MigrationFailed(StoreError):
