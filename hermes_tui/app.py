@@ -91,6 +91,8 @@ class HermesApp(App[int]):
             can_erase=not os.environ.get("TERM", "").startswith(("screen", "linux")),
         )
         self._leaving = False
+        self._has_failed = False
+        self._engine_end: threading.Thread | None = None
         self._has_mouse = ui.mouse
         self.set_class(ui.plain, "-plain")
         self._early: list[events.Key | events.Paste] | None = []
@@ -153,10 +155,13 @@ class HermesApp(App[int]):
 
     def _load(self) -> None:
         """Import what the chat needs next, then build the engine; in a thread, so that typing goes on."""
-        for module in LATE_MODULES:
-            import_module(module)
-        self.call_later(self.chat.painted)
-        self._start_engine()
+        try:
+            for module in LATE_MODULES:
+                import_module(module)
+            self.call_later(self.chat.painted)
+            self._start_engine()
+        except Exception as error:  # noqa: BLE001 - the wall around a thread: nothing else would tell
+            self.call_later(self._handle_exception, error)
 
     def push_screen(self, screen: Any, *args: Any, **options: Any) -> Any:
         """Show a screen; what is typed before it can take keys waits for it."""
@@ -176,9 +181,6 @@ class HermesApp(App[int]):
             engine = self._build_engine()
         except HermesError as error:
             self.call_later(self.chat.engine_failed, error)
-            return
-        except Exception as error:  # noqa: BLE001 - the wall around a thread: nothing else would tell
-            self.call_later(self._handle_exception, error)
             return
         self.engine = engine
         gc.freeze()  # what is loaded now stays: full collections need not walk it
@@ -280,32 +282,30 @@ class HermesApp(App[int]):
         self.close_engine()
         self.call_from_thread(self.exit, 0)
 
-    def close_engine(self) -> None:
-        """Save and end child processes. Blocks for two seconds at most; twice does no harm."""
-        closing = threading.Thread(target=self._close_engine, daemon=True)
-        closing.start()
-        closing.join(CLOSE_S)
+    def close_engine(self, wait_s: float = CLOSE_S) -> None:
+        """Save and end child processes, and wait a moment for it; twice does no harm."""
+        if self._engine_end is None:
+            self._engine_end = threading.Thread(target=self._close_engine, daemon=True)
+            self._engine_end.start()
+        self._engine_end.join(wait_s)
 
     def _close_engine(self) -> None:
-        engine, self.engine = self.engine, None
-        if engine is not None:
-            engine.close()
+        if self.engine is not None:
+            self.engine.close()
 
     def _fatal_error(self) -> None:
         """Say in two lines what happened; the traceback goes to a file."""
-        if self._exit_renderables:
+        if self._has_failed:
             return
+        self._has_failed = True
         from textual.worker import WorkerFailed
 
         error = self._exception or sys.exc_info()[1]
         if isinstance(error, WorkerFailed):
             error = error.error
         path = write_crash_log(error, self._config_home)
-        from rich.text import Text
-
-        said = f"hermes-tui stopped on an internal error: {type(error).__name__}: {error}\nDetails: {path}"
-        self._exit_renderables.append(Text(said, no_wrap=True, overflow="ignore"))  # a path in one piece
-        self.goodbye = ""
+        self.goodbye = f"hermes-tui stopped on an internal error: {type(error).__name__}: {error}\nDetails: {path}"
+        self.close_engine(wait_s=0)  # the loop ends only when the turn's thread does
         self._close_messages_no_wait()
 
 
