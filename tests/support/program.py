@@ -108,6 +108,12 @@ def ready(terminal: Terminal) -> Terminal:
     return terminal
 
 
+def idle(terminal: Terminal) -> Terminal:
+    """Wait until no turn runs."""
+    terminal.wait(lambda text: "❯" in text and "esc interrupts" not in text, "the end of the turn")
+    return terminal
+
+
 def say(terminal: Terminal, text: str) -> None:
     """Type a message and press Enter."""
     terminal.type(text)

@@ -22,8 +22,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pyte
 
+CRASHING = Path(__file__).with_name("crashing.py")
+"""The app with a fault in it."""
 HANG_S = 30.0
 """No wait is longer; only a hang reaches it."""
 
@@ -34,6 +37,15 @@ _ANSWERS: tuple[tuple[re.Pattern[bytes], bytes], ...] = (
 )
 
 _UNKNOWN_TO_PYTE = re.compile(rb"\x1b\[[<>=?][0-9;]*[uqm]|\x1b\[[0-9;]*[ ]q|\x1bP[^\x1b]*\x1b\\")
+_ESCAPES = re.compile(rb"\x1b\[[0-9;?<>=]*[a-zA-Z]")
+
+
+def wait_until(condition: Callable[[], Any], what: str, timeout_s: float = HANG_S) -> None:
+    """Block until something that no screen shows holds."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, f"never saw {what}"
+        time.sleep(0.01)
 
 
 class Terminal:
@@ -101,6 +113,17 @@ class Terminal:
         """The visible screen, rows joined by newlines."""
         with self._changed:
             return "\n".join(self.screen.display)
+
+    @property
+    def left_behind(self) -> str:
+        """What the program wrote after it left the full screen."""
+        tail = bytes(self.raw).rpartition(b"\x1b[?1049l")[2]
+        return _ESCAPES.sub(b"", tail).decode()
+
+    @property
+    def children(self) -> list[psutil.Process]:
+        """All processes below the program."""
+        return psutil.Process(self.process.pid).children(recursive=True)
 
     @property
     def cursor(self) -> tuple[int, int]:
