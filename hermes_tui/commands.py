@@ -113,10 +113,10 @@ COMMANDS: tuple[Command, ...] = (
     _row(
         "export",
         "Export",
-        "Write this session to a file (md or json).",
+        "Write this session to a file (md, json or html).",
         "Sessions",
         slash="export",
-        args="[md|json] [path]",
+        args="[md|json|html] [path]",
     ),
     # Reading
     _row(
@@ -213,6 +213,13 @@ COMMANDS: tuple[Command, ...] = (
         args="[ask|strict|smart|plan|off]",
     ),
     _row("rules", "Approval rules", "List and delete stored rules.", "Model and settings", slash="rules"),
+    _row(
+        "trust",
+        "Trust this folder",
+        "See what this folder wants, and answer again.",
+        "Model and settings",
+        slash="trust",
+    ),
     _row("theme", "Theme", "Choose colours.", "Model and settings", slash="theme", args="[name]"),
     _row("mouse", "Mouse", "Leave the mouse to the terminal, or take it back.", "Model and settings", slash="mouse"),
     _row("setup", "Setup", "Connect a model: keys and local servers.", "Model and settings", slash="setup"),
@@ -222,7 +229,15 @@ COMMANDS: tuple[Command, ...] = (
         "Session, model, tokens, cost, paths.",
         "Model and settings",
         slash="status",
-        aliases=("usage",),
+    ),
+    _row(
+        "usage",
+        "Usage",
+        "Tokens and cost by day, model and folder.",
+        "Model and settings",
+        slash="usage",
+        aliases=("cost",),
+        args="[7|30|90|all]",
     ),
     # App
     _row("palette", "Command palette", "Everything that can be done.", "App", key="ctrl+p", footer=True),

@@ -134,7 +134,7 @@ def _export(chat: ChatScreen, args: str) -> None:
     if session is None or engine is None:
         return
     words = args.split(maxsplit=1)
-    fmt = words.pop(0) if words and words[0] in ("md", "json") else "md"
+    fmt = words.pop(0) if words and words[0] in ("md", "json", "html") else "md"
     path = Path(words[0]).expanduser() if words else Path(f"{session.state.session_id}.{fmt}")
 
     def work() -> None:
@@ -269,6 +269,11 @@ def _rules(chat: ChatScreen, args: str) -> None:
     chat.app.push_screen(RulesScreen(chat.engine))
 
 
+def _trust(chat: ChatScreen, args: str) -> None:
+    del args
+    chat.sessions.ask_trust_again()
+
+
 def _theme(chat: ChatScreen, args: str) -> None:
     if args:
         _use_theme(chat, args)
@@ -318,6 +323,15 @@ def _status(chat: ChatScreen, args: str) -> None:
         f"folder {state.cwd}" + (f" ({state.branch})" if state.branch else ""),
     )
     chat.note("info", "\n".join(lines), kind="status")
+
+
+def _usage(chat: ChatScreen, args: str) -> None:
+    if chat.engine is None:
+        chat.say("Still starting.")
+        return
+    from .usage import UsageScreen
+
+    chat.app.push_screen(UsageScreen(chat.engine, period=args))
 
 
 # App
@@ -404,10 +418,12 @@ ACTIONS: Mapping[str, Action] = {
     "model": _model,
     "approvals": _approvals,
     "rules": _rules,
+    "trust": _trust,
     "theme": _theme,
     "mouse": _mouse,
     "setup": _setup,
     "status": _status,
+    "usage": _usage,
     "palette": _palette,
     "help": _help,
     "demo": _demo,

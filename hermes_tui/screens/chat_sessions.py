@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hermes_tui.bridge import FRAME_S, SSH_FRAME_S, Bridge
 from hermes_tui.commands import keymap_problems
-from hermes_tui.engine.api import AgentSession, Engine, StoredMessage
+from hermes_tui.engine.api import AgentSession, Engine, StoredMessage, TrustAnswer, TrustRequest
 from hermes_tui.engine.types.errors import HermesError
 from hermes_tui.engine.types.events import Event
 from hermes_tui.engine.types.preferences import StartRequest
@@ -98,7 +98,9 @@ class ChatSessions:
             messages = session.history(limit=PAGE) if session_id else []
             events = session.replay(messages)
             draft = engine.load_draft(session.state.session_id if session_id else str(Path.cwd()))
-            chat.app.call_later(self._opened, session, messages, events, draft, at_message)
+            # A stored session goes on with the prompt it began with.
+            wishes = None if session_id else engine.pending_trust(session.state.cwd)
+            chat.app.call_later(self._opened, session, messages, events, draft, at_message, wishes)
             if old is not None and old is not session:
                 old.close()
             prompts = engine.prompt_history(str(Path.cwd()))
@@ -118,6 +120,7 @@ class ChatSessions:
         events: Sequence[Event],
         draft: str,
         at_message: int | None,
+        wishes: TrustRequest | None = None,
     ) -> None:
         chat = self._chat
         is_first = chat.turns.session is None
@@ -139,12 +142,55 @@ class ChatSessions:
         if draft and not chat.composer.value:
             chat.composer.restore_draft(draft)
         chat.turns.queue = queued
-        chat.turns.attach(session)
+        if wishes is None:
+            self._begin(session)
+        else:
+            self._ask_trust(wishes, lambda: self._begin(session))
+        if at_message is not None:
+            self._show_message(at_message)
+
+    def _begin(self, session: AgentSession) -> None:
+        """Let messages reach the session."""
+        self._chat.turns.attach(session)
         after, self._after_open = self._after_open, None
         if after is not None:
             after()
-        if at_message is not None:
-            self._show_message(at_message)
+
+    def _ask_trust(self, wishes: TrustRequest, then: Callable[[], None]) -> None:
+        """Ask whether what the folder wants is used; go on once the answer is kept."""
+        from .trust import TrustScreen
+
+        chat, engine = self._chat, self._chat.engine
+        assert engine is not None
+
+        def answered(answer: TrustAnswer | None) -> None:
+            def keep() -> None:
+                try:
+                    engine.answer_trust(wishes, answer or "later")
+                except HermesError as error:
+                    chat.app.call_later(chat.note, "warning", error.message, error.hint, "trust")
+                chat.app.call_later(then)
+
+            chat.run_in_thread(keep, "trust")
+
+        chat.app.push_screen(TrustScreen(wishes), answered)
+
+    def ask_trust_again(self) -> None:
+        """Ask about this folder again, whatever was answered; sessions that begin later follow the answer."""
+        chat, engine = self._chat, self._chat.engine
+        if engine is None or chat.turns.session is None:
+            return
+        folder = chat.turns.session.state.cwd
+
+        def look() -> None:
+            wishes = engine.pending_trust(folder, again=True)
+            if wishes is None:
+                chat.app.call_later(chat.say, "This folder wants nothing that you do not trust already.")
+            else:
+                done = "A new session (/new) follows the answer."
+                chat.app.call_later(self._ask_trust, wishes, lambda: chat.say(done))
+
+        chat.run_in_thread(look, "trust")
 
     def _show_message(self, message_id: int) -> None:
         transcript = self._chat.transcript

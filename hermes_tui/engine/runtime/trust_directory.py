@@ -18,6 +18,8 @@ class TrustDirectory:
 
     def __init__(self, trust: TrustStore) -> None:
         self._trust = trust
+        self._put_off: set[str] = set()
+        """Hashes that were not answered in this process."""
 
     def pending_trust(self, folder: str, *, again: bool = False) -> TrustRequest | None:
         """What this folder wants that nobody has answered yet; None when there is nothing to ask."""
@@ -25,7 +27,8 @@ class TrustDirectory:
         if found is None:
             return None
         state = self._trust.state(str(found.path), found.digest)
-        if state == "trusted" or (state == "refused" and not again):
+        has_said_no = state == "refused" or found.digest in self._put_off
+        if state == "trusted" or (has_said_no and not again):
             return None
         item = TrustItem(
             kind="instructions",
@@ -43,5 +46,7 @@ class TrustDirectory:
         files = {item.path: item.digest for item in request.items}
         if answer == "once":
             self._trust.trust_for_now(files)
-        elif answer != "later":
+        elif answer == "later":
+            self._put_off.update(files.values())
+        else:
             self._trust.remember(files, trusted=answer == "trust")

@@ -55,7 +55,7 @@ def test_before_trust_the_file_is_left_out_and_that_is_said(folder: Folder) -> N
     [
         ("trust", True, False, False),
         ("once", True, False, True),
-        ("later", False, True, True),
+        ("later", False, False, True),
         ("never", False, False, False),
     ],
 )
