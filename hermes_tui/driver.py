@@ -45,6 +45,11 @@ class TerminalDriver(LinuxDriver):
         # With the mouse left to the terminal, the wheel must not come as arrow keys: they would flip through prompts.
         self.write("\x1b[?1007l")
 
+    def stop_application_mode(self) -> None:
+        """Give the terminal back, its pen plain."""
+        self.write("\x1b[0m")
+        super().stop_application_mode()
+
     def disable_input(self) -> None:
         """Stop the input thread at once."""
         self._leaving = True

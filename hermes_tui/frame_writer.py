@@ -11,12 +11,13 @@ It leans on Textual's private ``CompositorUpdate`` and its two subclasses; its t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 
-from .sgr import Brush, Span
+from .sgr import Brush, Span, cells
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,12 +50,14 @@ class FrameWriter:
     def __init__(self, *, can_scroll: bool = True, can_erase: bool = True) -> None:
         self.can_scroll = can_scroll
         self.can_erase = can_erase
+        self._brush = Brush()
         self._shadow: dict[int, Row] = {}
         self._pieces: dict[int, tuple[Strip, Piece]] = {}  # by strip, so that what did not change is not read again
 
     def reset(self) -> None:
         """Forget what is on the terminal; the next full update is written whole."""
         self._shadow.clear()
+        self._brush.forget()
 
     def wrap(self, update: CompositorUpdate) -> CompositorUpdate:
         """Return an update that writes only differences; updates of other kinds are returned as they are."""
@@ -67,7 +70,8 @@ class FrameWriter:
         for y, x, strip in strips:
             rows.setdefault(y, {})[x] = self._piece(x, strip)
         rows = {y: dict(sorted(row.items())) for y, row in rows.items()}
-        brush = Brush(console)
+        brush = self._brush
+        brush.start(console)
         if self.can_scroll and (move := self._find_move(rows)):
             self._move_rows(brush, *move)
         width = max((piece.end for row in rows.values() for piece in row.values()), default=0)
@@ -95,9 +99,10 @@ class FrameWriter:
             skipped, spans = 0, piece.spans
             if old is not None and old.end == piece.end:
                 skipped, spans = _changed_middle(old.spans, spans)
-            brush.move(y, x + skipped)
-            reaches_end = piece.end == width and spans[-1:] == piece.spans[-1:]
-            brush.write(spans, erase_rest=reaches_end and self.can_erase)
+            if spans:
+                brush.move(y, x + skipped)
+                reaches_end = piece.end == width and spans[-1] is piece.spans[-1]
+                brush.write(spans, width if reaches_end and self.can_erase else 0)
             for old_x in [k for k, other in shadow.items() if k < piece.end and other.end > x]:
                 del shadow[old_x]
             shadow[x] = piece
@@ -118,14 +123,15 @@ class FrameWriter:
         return None
 
     def _changed_block(self, rows: dict[int, Row]) -> range:
-        """Rows from the first to the last changed one; empty unless the update covers all of them, whole."""
+        """The longest stretch from one changed row to another that the update covers without a gap, in whole rows."""
         shadow = self._shadow
-        changed = [y for y, row in rows.items() if shadow.get(y) != row]
-        if not changed:
-            return range(0)
-        block = range(min(changed), max(changed) + 1)
-        whole = all(y in rows and y in shadow and rows[y] and rows[y].keys() == shadow[y].keys() for y in block)
-        return block if whole else range(0)
+        whole = [y for y in sorted(rows) if rows[y] and shadow.get(y, {}).keys() == rows[y].keys()]
+        best = range(0)
+        for _, stretch in groupby(enumerate(whole), lambda place: place[1] - place[0]):
+            changed = [y for _, y in stretch if shadow[y] != rows[y]]
+            if changed:
+                best = max(best, range(changed[0], changed[-1] + 1), key=len)
+        return best
 
     def _move_rows(self, brush: Brush, first: int, last: int, lines: int) -> None:
         shadow = self._shadow
@@ -178,34 +184,29 @@ def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:
 def _changed_middle(old: tuple[Span, ...], new: tuple[Span, ...]) -> tuple[int, tuple[Span, ...]]:
     """Cut what both rows begin and end with; return the cells skipped and the spans left.
 
-    Single letters are cut in plain ASCII only: elsewhere a letter may belong to the one before it.
+    Both rows are equally wide. Single letters are cut in plain ASCII only: elsewhere a letter may belong to the one
+    before it.
     """
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        start += 1
-    skipped = sum(_cells(text) for text, _ in new[:start])
-    stop = 0
-    while stop < min(len(old), len(new)) - start and old[-1 - stop] == new[-1 - stop]:
-        stop += 1
-    middle = list(new[start : len(new) - stop])
-    if not middle:
-        return skipped, ()
-    if start < len(old) - stop and old[start][1] == middle[0][1]:
-        before, (now, style) = old[start][0], middle[0]
-        same = 0
-        if before.isascii() and now.isascii():
-            limit = min(len(before), len(now))
-            while same < limit and before[same] == now[same]:
-                same += 1
-        if same:
-            middle[0] = now[same:], style
-            skipped += same
-    return skipped, tuple(span for span in middle if span[0])
+    start = _common(old, new)
+    before, now = list(old[start:]), list(new[start:])
+    stop = _common(before[::-1], now[::-1])
+    before, now = before[: len(before) - stop], now[: len(now) - stop]
+    skipped = sum(cells(text) for text, _ in new[:start])
+    if before and now and before[0][1] == now[0][1]:
+        same = _common_letters(before[0][0], now[0][0])
+        before[0], now[0] = (before[0][0][same:], before[0][1]), (now[0][0][same:], now[0][1])
+        skipped += same
+    if before and now and before[-1][1] == now[-1][1]:
+        same = _common_letters(before[-1][0][::-1], now[-1][0][::-1])
+        now[-1] = now[-1][0][: len(now[-1][0]) - same], now[-1][1]
+    return skipped, tuple(span for span in now if span[0])
 
 
-def _cells(text: str) -> int:
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
+def _common(one: Sequence[object], other: Sequence[object]) -> int:
+    """How many items both begin with."""
+    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
-    return cell_len(text)
+
+def _common_letters(one: str, other: str) -> int:
+    """How many letters both begin with; none outside ASCII."""
+    return _common(one, other) if one.isascii() and other.isascii() else 0

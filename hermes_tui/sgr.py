@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 Span: TypeAlias = tuple[str, Style | None]
 """Text and its style."""
 
-ERASE_FROM = 8
+ERASE_FROM = 12
 """Fewer blanks than this are written; more are erased."""
 
 
@@ -29,6 +30,7 @@ class Pen(NamedTuple):
 
 
 PLAIN = Pen()
+UNKNOWN = Pen("unknown")
 
 
 @lru_cache(maxsize=4096)
@@ -51,16 +53,21 @@ def pen_of(style: Style | None, system: ColorSystem) -> Pen:
 
 
 class Brush:
-    """Collects output; the pen starts and ends plain.
+    """Collects output and remembers the pen from one frame to the next, which nobody else touches."""
 
-    Args:
-        console: Its colour system is used.
-    """
-
-    def __init__(self, console: Console) -> None:
-        self._system = console._color_system or ColorSystem.TRUECOLOR
+    def __init__(self) -> None:
+        self._system = ColorSystem.TRUECOLOR
         self._out: list[str] = []
-        self._pen = PLAIN
+        self._pen = UNKNOWN
+
+    def start(self, console: Console) -> None:
+        """Begin a frame in the console's colour system."""
+        self._system = console._color_system or ColorSystem.TRUECOLOR
+        self._out = []
+
+    def forget(self) -> None:
+        """The terminal's pen may be anything now."""
+        self._pen = UNKNOWN
 
     def control(self, sequence: str) -> None:
         """Write a sequence that needs a plain pen."""
@@ -71,20 +78,28 @@ class Brush:
         """Go to a cell, both from 0."""
         self._out.append(f"\x1b[{y + 1};{x + 1}H")
 
-    def write(self, spans: tuple[Span, ...], *, erase_rest: bool = False) -> None:
-        """Write spans; with ``erase_rest`` they reach the end of the row, and blanks there are erased instead."""
-        for number, (text, style) in enumerate(spans):
+    def write(self, spans: Sequence[Span], width: int = 0) -> None:
+        """Write spans from where the cursor is.
+
+        Args:
+            spans: Text and styles.
+            width: Columns of the terminal when the spans reach its edge and erasing keeps the background: long blanks
+                are then erased, and what follows them is written behind.
+        """
+        left = sum(cells(text) for text, _ in spans) if width else 0
+        for text, style in spans:
             self._set(pen_of(style, self._system))
-            if erase_rest and number == len(spans) - 1 and self._is_erasable:
-                kept = text.rstrip(" ")
-                if len(text) - len(kept) >= ERASE_FROM:
-                    self._out.append(f"{kept}\x1b[K")
-                    continue
-            self._out.append(text)
+            left -= cells(text) if width else 0
+            kept = text.rstrip(" ")
+            if width and len(text) - len(kept) >= ERASE_FROM and self._is_erasable:
+                self._out.append(f"{kept}\x1b[K")
+                if left:
+                    self._out.append(f"\x1b[{width - left + 1}G")
+            else:
+                self._out.append(text)
 
     def finish(self) -> str:
-        """Return everything, the pen plain again."""
-        self._set(PLAIN)
+        """Return everything that was collected."""
         return "".join(self._out)
 
     @property
@@ -105,8 +120,17 @@ class Brush:
             now.background and not pen.background
         )  # fmt: skip
         if is_fresh:
-            codes = ("0" if now[:3] != PLAIN[:3] else "", pen.attributes, pen.color, pen.background)
+            codes = ("" if now[:3] == PLAIN[:3] else "0", pen.attributes, pen.color, pen.background)
         else:
             changed = (pen.color if pen.color != now.color else "", pen.background)
             codes = (changed[0], changed[1] if pen.background != now.background else "")
         self._out.append(f"\x1b[{';'.join(filter(None, codes))}m")
+
+
+def cells(text: str) -> int:
+    """Columns of a text."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)

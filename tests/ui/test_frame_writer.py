@@ -17,7 +17,7 @@ from textual.strip import Strip
 
 from hermes_tui.frame_writer import FrameWriter
 
-WIDTH, HEIGHT = 12, 10
+WIDTH, HEIGHT = 26, 10
 console = Console(file=io.StringIO(), force_terminal=True, color_system="truecolor", width=WIDTH)
 
 
@@ -62,12 +62,13 @@ class Terminal:
         self.stream.feed(text)
 
 
-line = st.sampled_from(
+text = st.sampled_from(
     [
-        *("aaaaaaaaaaa#", "aaaab     a#", "ab         #", "bbbbbbbbbbb#", "ccccccccccc|"),
-        *("dd\u6f22\u6f22ddddd|", "\u6f22d\u6f22dddddd|", "           |", "            ", "a           "),
+        *("a" * 25, "aaaab     a", "ab", "b" * 25, "ccc", "", "a", "a" + " " * 20 + "d"),
+        *("dd\u6f22\u6f22ddddd", "\u6f22d\u6f22"),
     ]
 )
+line = st.builds(lambda text, bar: text + " " * (WIDTH - 1 - cell_len(text)) + bar, text, st.sampled_from("#| "))
 frame = st.lists(line, min_size=HEIGHT, max_size=HEIGHT)
 step = st.one_of(
     frame.map(lambda lines: ("full", lines, 0)),
@@ -99,27 +100,27 @@ def test_any_frames_leave_the_terminal_as_drawn_whole(
 
 
 def test_a_scrolled_frame_costs_about_its_new_line() -> None:
-    lines = [f"{n:011d}|" for n in range(HEIGHT)]
+    lines = [f"{n:025d}|" for n in range(HEIGHT)]
     writer, terminal = FrameWriter(), Terminal()
     terminal.write(writer.render(full(lines), console))
-    lines = [*lines[1:], "new line   |"]
+    lines = [*lines[1:], "new line                 |"]
     terminal.write(writer.render(partial(lines, range(HEIGHT)), console))
     assert terminal.screen.display == lines
-    assert terminal.written < 8 * WIDTH
+    assert terminal.written < 5 * WIDTH
 
 
 def test_a_line_that_grows_costs_what_is_new() -> None:
-    lines = [" " * WIDTH] * (HEIGHT - 1) + ["bbbb       |"]
+    lines = [" " * WIDTH] * (HEIGHT - 1) + ["bbbb                     |"]
     writer, terminal = FrameWriter(), Terminal()
     terminal.write(writer.render(full(lines), console))
-    lines = [*lines[:-1], "bbbbcc     |"]
+    lines = [*lines[:-1], "bbbbcc                   |"]
     terminal.write(writer.render(partial(lines, range(HEIGHT)), console))
     assert terminal.screen.display[-1] == lines[-1]
     assert terminal.written < 40
 
 
 def test_the_plain_writer_draws_what_rich_would_draw() -> None:
-    lines = ["ab\u6f22 cd#   |"] * HEIGHT
+    lines = ["ab\u6f22 cd#                 |"] * HEIGHT
     terminal, rich = Terminal(), Terminal()
     terminal.write(FrameWriter(can_scroll=False, can_erase=False).render(full(lines), console))
     for y, text in enumerate(lines):
@@ -128,14 +129,14 @@ def test_the_plain_writer_draws_what_rich_would_draw() -> None:
 
 
 def test_an_unchanged_frame_writes_nothing() -> None:
-    lines = [f"{n:011d}|" for n in range(HEIGHT)]
+    lines = [f"{n:025d}|" for n in range(HEIGHT)]
     writer = FrameWriter()
     writer.render(full(lines), console)
     assert writer.render(full(lines), console) == ""
 
 
 def test_after_a_reset_all_is_written_again() -> None:
-    lines = [f"{n:011d}|" for n in range(HEIGHT)]
+    lines = [f"{n:025d}|" for n in range(HEIGHT)]
     writer, terminal = FrameWriter(), Terminal()
     writer.render(full(lines), console)
     writer.reset()
