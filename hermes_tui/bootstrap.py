@@ -13,13 +13,14 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .engine.api import AllowRuleRow
+from .engine.api import AllowRuleRow, RuleKind
 from .engine.config.choices import save_rule
 from .engine.config.loader import LoadedSettings, load_settings
 from .engine.config.paths import Paths, ensure_private_dir
 from .engine.config.secrets import Keys
 from .engine.config.settings import ApprovalSettings, ProviderSettings
 from .engine.policy.gate.gate import ShellGate
+from .engine.policy.rule_hits import RuleHits
 from .engine.policy.trust import TrustStore
 from .engine.providers.base import Endpoint
 from .engine.providers.catalog import PROVIDERS
@@ -43,10 +44,10 @@ class _RuleStore:
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
 
-    def save(self, rules: Sequence[str], scope: str, cwd: str) -> None:
-        """Add allow rules for the folder or everywhere."""
+    def save(self, rules: Sequence[str], folder: str) -> None:
+        """Add allow rules for the folder, everywhere when it is empty."""
         for rule in rules:
-            save_rule(self._paths, "allow", rule, cwd if scope == "project" else "")
+            save_rule(self._paths, "allow", rule, folder)
 
 
 class Workshop:
@@ -72,6 +73,7 @@ class Workshop:
         self.store = store or self._open_store()
         self.keys = Keys(env, loaded.paths)
         self.trust = TrustStore(loaded.paths.trust_file)
+        self.hits = RuleHits(loaded.paths.rule_hits_file)
         self.clients = ProviderClients(env)
         self.registry = load_builtin_tools()
         self._flags = dict(endpoint_flags or {})
@@ -159,6 +161,7 @@ class Workshop:
             self.loaded.settings.approvals,
             rules_store=_RuleStore(paths),
             protected=(paths.config_dir, paths.data_dir),
+            hits=self.hits,
         )
         self._gates.append(gate)
         return gate
@@ -175,20 +178,25 @@ class Workshop:
         return names | {settings.api_key_env for settings in own.values() if settings.api_key_env}
 
     def rules(self) -> list[AllowRuleRow]:
-        """The approval rules in force, with their hits in this process."""
-        hits: dict[tuple[str, str], int] = {}
-        for gate in self._gates:
-            for row in gate.rules():
-                hits[row.rule, row.effect] = hits.get((row.rule, row.effect), 0) + row.hits
+        """The approval rules in force, with how often each decided."""
         approvals: ApprovalSettings = load_settings(self.env).settings.approvals
-        rows = [("allow", rule, "everywhere") for rule in approvals.allow]
-        rows += [("deny", rule, "everywhere") for rule in approvals.deny]
-        for folder, rules in approvals.projects.items():
-            rows += [("allow", rule, folder) for rule in rules.allow] + [("deny", rule, folder) for rule in rules.deny]
-        return [
-            AllowRuleRow(rule=rule, kind=kind, scope=scope, hits=hits.get((rule, kind), 0))  # type: ignore[arg-type]
-            for kind, rule, scope in rows
+        rows: list[tuple[RuleKind, Sequence[str], str]] = [
+            ("allow", approvals.allow, "everywhere"),
+            ("deny", approvals.deny, "everywhere"),
+            ("deny_path", approvals.deny_paths, "everywhere"),
         ]
+        for folder, rules in approvals.projects.items():
+            rows += [("allow", rules.allow, folder), ("deny", rules.deny, folder)]
+        return [
+            AllowRuleRow(rule=rule, kind=kind, scope=scope, hits=self.hits.count(rule))
+            for kind, texts, scope in rows
+            for rule in texts
+        ]
+
+    def forget_rule(self, row: AllowRuleRow) -> None:
+        """Let open sessions stop following a rule that was deleted."""
+        for gate in self._gates:
+            gate.forget(row.rule, row.kind, "" if row.scope == "everywhere" else row.scope)
 
     def close(self) -> None:
         """Close connections and the database."""
@@ -229,6 +237,7 @@ def build_engine(loaded: LoadedSettings, *, demo: bool = False, **endpoint_flags
         default_model=model,
         notices=shop.notices,
         warm_up=shop.warm_up,
+        secrets=shop.secrets,
     )
 
 

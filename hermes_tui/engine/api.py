@@ -91,6 +91,38 @@ class SearchPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UsageRow:
+    """What was spent on one day, with one model, or in one folder."""
+
+    label: str
+    """``2026-10-31``, ``provider/model``, or a folder."""
+    request_count: int = 0
+    unpriced_count: int = 0
+    """Requests without a known price; the cost leaves them out."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+    cost_usd: float = 0.0
+
+    @property
+    def total_tokens(self) -> int:
+        """All tokens, in and out; reasoning is part of the output."""
+        return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageReport:
+    """Tokens and cost of all sessions."""
+
+    by_day: tuple[UsageRow, ...] = ()
+    """In order; days without a request are left out."""
+    by_model: tuple[UsageRow, ...] = ()
+    by_folder: tuple[UsageRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRow:
     """One model in the picker."""
 
@@ -130,12 +162,15 @@ class ConnectionCheck:
     hint: str = ""
 
 
+RuleKind: TypeAlias = Literal["allow", "deny", "deny_path"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllowRuleRow:
     """A stored approval rule."""
 
     rule: str
-    kind: Literal["allow", "deny"]
+    kind: RuleKind
     scope: str
     """``everywhere`` or a folder."""
     hits: int = 0
@@ -304,7 +339,7 @@ class Engine(Protocol):
         ...
 
     def search(self, query: str, *, cwd: str | None = None, limit: int = 50, cursor: str = "") -> SearchPage:
-        """Search everything ever said. A newer call from the same thread group supersedes an older one."""
+        """Search everything ever said; a newer call without a cursor supersedes an older one that still runs."""
         ...
 
     def preview(self, session_id: str, around_id: int | None = None, limit: int = 40) -> list[StoredMessage]:
@@ -336,7 +371,15 @@ class Engine(Protocol):
         ...
 
     def export_session(self, session_id: str, fmt: str = "md") -> str:
-        """Return the session as Markdown or JSON text."""
+        """Return the session as ``md``, ``json`` or ``html`` text, secrets taken out."""
+        ...
+
+    def usage(self, since_day: str = "") -> UsageReport:
+        """What was spent from a day on (``2026-10-01``, local time); all when empty."""
+        ...
+
+    def user_messages(self, session_id: str, limit: int = 500) -> list[StoredMessage]:
+        """What the user wrote in a session, oldest first, what was compressed included."""
         ...
 
     def list_models(self) -> list[ModelRow]:

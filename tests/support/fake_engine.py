@@ -17,6 +17,7 @@ from hermes_tui.engine.api import (
     SessionRow,
     Snippet,
     StoredMessage,
+    UsageReport,
 )
 from hermes_tui.engine.types.errors import HermesError
 
@@ -34,6 +35,7 @@ class FakeEngine:
         self.models: list[ModelRow] = []
         self.providers: list[ProviderRow] = []
         self.rules: list[AllowRuleRow] = []
+        self.spent = UsageReport()
         self.check = ConnectionCheck(ok=True, text="It works.")
         self.errors: dict[str, HermesError] = {}
         self.saved_keys: dict[str, str] = {}
@@ -138,6 +140,14 @@ class FakeEngine:
     def export_session(self, session_id: str, fmt: str = "md") -> str:
         self._ask("export_session", session_id, fmt)
         return f"# {session_id}\n"
+
+    def usage(self, since_day: str = "") -> UsageReport:
+        self._ask("usage", since_day)
+        return self.spent
+
+    def user_messages(self, session_id: str, limit: int = 500) -> list[StoredMessage]:
+        self._ask("user_messages", session_id)
+        return [stored for stored in self.messages.get(session_id, []) if stored.message["role"] == "user"][-limit:]
 
     def list_models(self) -> list[ModelRow]:
         self._ask("list_models")

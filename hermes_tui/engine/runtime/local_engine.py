@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from ..api import AgentSession, SessionState
@@ -35,6 +35,7 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory):
         default_model: ``provider/model`` of new sessions.
         notices: What went wrong while starting.
         warm_up: Loads what the first request of a model needs; called in a thread.
+        secrets: Returns the values of the keys in use, which no export may hold.
     """
 
     def __init__(
@@ -47,8 +48,9 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory):
         default_model: str = "",
         notices: Sequence[tuple[str, str]] = (),
         warm_up: Callable[[Agent], None] = lambda agent: None,
+        secrets: Callable[[], Collection[str]] = tuple,
     ) -> None:
-        SessionDirectory.__init__(self, store)
+        SessionDirectory.__init__(self, store, secrets)
         ModelDirectory.__init__(self, model_parts)
         TrustDirectory.__init__(self, trust)
         self._agent_parts = agent_parts

@@ -5,14 +5,21 @@ Delegates to the database; adds only what spans several calls (erasing deleted s
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
-from ..api import SearchPage, SessionRow, SessionSort, StoredMessage
+from ..api import SearchPage, SessionRow, SessionSort, StoredMessage, UsageReport, UsageRow
+from ..policy.redaction import Redactor
 from ..store.db import SessionDB
+from ..store.export import ExportFormat
 from ..types.errors import ConfigError, StoreReadOnly
 
 UNDO_DELETE_S = 10.0
 """Seconds for which a deleted session can be brought back. Source: design/sessions.md 3."""
+_SEARCH_GROUP = "browser"
+"""Searches of a front end; the agent's own searches are another group, and go on when one types."""
+_EXPORTS: Mapping[str, ExportFormat] = {"md": "md", "json": "json", "html": "html"}
 
 
 class SessionDirectory:
@@ -20,10 +27,12 @@ class SessionDirectory:
 
     Args:
         store: The open database.
+        secrets: Returns the values of the keys in use, which no export may hold.
     """
 
-    def __init__(self, store: SessionDB) -> None:
+    def __init__(self, store: SessionDB, secrets: Callable[[], Collection[str]] = tuple) -> None:
         self._store = store
+        self._redactor = Redactor(secrets)
 
     def latest_session_id(self, cwd: str | None = None) -> str | None:
         """The most recently used session, of this folder when given."""
@@ -44,8 +53,8 @@ class SessionDirectory:
     def search(self, query: str, *, cwd: str | None = None, limit: int = 50, cursor: str = "") -> SearchPage:
         """Search everything ever said; a newer call supersedes an older one that still runs."""
         if not cursor:
-            self._store.interrupt_searches()
-        return self._store.search(query, cwd=cwd, limit=limit, cursor=cursor)
+            self._store.interrupt_searches(_SEARCH_GROUP)
+        return self._store.search(query, cwd=cwd, limit=limit, cursor=cursor, group=_SEARCH_GROUP)
 
     def preview(self, session_id: str, around_id: int | None = None, limit: int = 40) -> list[StoredMessage]:
         """Messages around a hit, or the last ones."""
@@ -79,10 +88,23 @@ class SessionDirectory:
         return self._store.fork(session_id, message_id)
 
     def export_session(self, session_id: str, fmt: str = "md") -> str:
-        """Return the session as Markdown or JSON text."""
-        if fmt not in ("md", "json"):
-            raise ConfigError(f"There is no export format {fmt!r}.", hint="Use md or json.")
-        return self._store.export(session_id, "md" if fmt == "md" else "json")
+        """Return the session as Markdown, JSON or HTML text, secrets taken out."""
+        if fmt not in _EXPORTS:
+            raise ConfigError(f"There is no export format {fmt!r}.", hint="Use md, json or html.")
+        return self._store.export(session_id, _EXPORTS[fmt], redact=self._redactor.text)
+
+    def usage(self, since_day: str = "") -> UsageReport:
+        """What was spent from a day on; all when empty."""
+        spending = self._store.spending(since_day)
+        return UsageReport(
+            by_day=_usage_rows(spending["by_day"], "day"),
+            by_model=_usage_rows(spending["by_model"], "model"),
+            by_folder=_usage_rows(spending["by_folder"], "folder"),
+        )
+
+    def user_messages(self, session_id: str, limit: int = 500) -> list[StoredMessage]:
+        """What the user wrote in a session, oldest first, what was compressed included."""
+        return self._store.user_messages(session_id, limit)
 
     def prompt_history(self, cwd: str, limit: int = 500) -> list[str]:
         """What was typed in this folder, oldest first."""
@@ -101,3 +123,7 @@ class SessionDirectory:
     def load_draft(self, key: str) -> str:
         """The kept draft, or empty."""
         return self._store.load_draft(key)
+
+
+def _usage_rows(rows: Sequence[Mapping[str, Any]], label: str) -> tuple[UsageRow, ...]:
+    return tuple(UsageRow(label=row[label], **{key: row[key] for key in row if key != label}) for row in rows)

@@ -73,11 +73,15 @@ def segments(conn: sqlite3.Connection, session_id: str, *, with_compressed: bool
     return found
 
 
-def rows_before(conn: sqlite3.Connection, parts: list[Segment], before_id: int, limit: int) -> list[sqlite3.Row]:
-    """Return the last ``limit`` visible rows below ``before_id``, oldest first."""
+def rows_before(
+    conn: sqlite3.Connection, parts: list[Segment], before_id: int, limit: int, *, role: str = ""
+) -> list[sqlite3.Row]:
+    """Return the last ``limit`` visible rows below ``before_id``, of one role if given, oldest first."""
     found: list[sqlite3.Row] = []
     for part in parts:
         condition, values = _visible(part)
+        if role:
+            condition, values = f"{condition} AND m.role = ?", [*values, role]
         found += conn.execute(
             f"SELECT {rows.SELECT} FROM messages m JOIN sessions s ON s.no = m.session_no "
             f"WHERE {condition} AND m.id < ? ORDER BY m.id DESC LIMIT ?",

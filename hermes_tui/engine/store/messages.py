@@ -49,6 +49,14 @@ class MessagesPart(Part):
             bound = lineage.NO_BOUND if before_id is None else before_id
             return [rows.from_row(row) for row in lineage.rows_before(conn, parts, bound, max(0, limit))]
 
+    def user_messages(self, session_id: str, limit: int = 500) -> list[StoredMessage]:
+        """Return the last messages that the user wrote, oldest first, what was compressed included."""
+        with self._db.read() as conn:
+            parts = lineage.segments(conn, session_id, with_compressed=True)
+            found = lineage.rows_before(conn, parts, lineage.NO_BOUND, max(0, limit), role="user")
+        stored = [rows.from_row(row) for row in found]
+        return [one for one in stored if not one.message.get("synthetic") and "compressed" not in one.message]
+
     def around(self, session_id: str, message_id: int, limit: int = 40) -> list[StoredMessage]:
         """Return up to ``limit`` messages with ``message_id`` in the middle, oldest first.
 
