@@ -88,6 +88,8 @@ class Shorter:
     text: str
     """The summary, as the model gets it."""
     files: tuple[str, ...] = ()
+    request: str = ""
+    """What the person asked for, when that message itself is not kept."""
 
 
 class ContextEngine(ABC):
@@ -139,7 +141,8 @@ class SummaryEngine(ContextEngine):
         summary_tokens = min(MAX_SUMMARY_TOKENS, max(MIN_SUMMARY_TOKENS, int(room.for_messages * SUMMARY_SHARE)))
         summary = self._summarise(middle, room, summary_tokens, focus, ask)
         files = files_in_work(history)
-        kept = _pinned(history, last, pinned, files, int(room.for_messages * PINNED_SHARE))
+        request = _request(history, last)
+        kept = _pinned(request, pinned, files, int(room.for_messages * PINNED_SHARE))
         text = "\n\n".join(part for part in (OPENING, summary, kept, CLOSING) if part)
         before = sum(map(message_tokens, history))
         after = text_tokens(text) + sum(map(message_tokens, history[:first]))
@@ -149,7 +152,7 @@ class SummaryEngine(ContextEngine):
                 f"Compressing would save almost nothing ({before:,} to {after:,} tokens).",
                 hint="Start a new session, or use a model with a larger window.",
             )
-        return Shorter(first=first, last=last, tool_chars=tool_chars, text=text, files=tuple(files))
+        return Shorter(first=first, last=last, tool_chars=tool_chars, text=text, files=tuple(files), request=request)
 
     def _cut(self, history: Sequence[Message], room: int) -> tuple[int, int, int]:
         """Return how many messages stay at the beginning and the end, and how far kept results are cut."""
@@ -221,23 +224,27 @@ def kept_rows(history: Sequence[Message], summary: Message) -> list[Message]:
     return [*history[: kept["first"]], summary, *(cut_result(row, kept["tool_chars"]) for row in tail)]
 
 
-def _pinned(history: Sequence[Message], last: int, pinned: str, files: Sequence[str], room: int) -> str:
+def _request(history: Sequence[Message], last: int) -> str:
+    """Return what the person asked for last; empty when the message that says so is among the kept ones."""
+    for place in reversed(range(len(history))):
+        row = history[place]
+        if "compressed" in row:
+            return row["compressed"].get("request", "")
+        if row["role"] == "user" and not row.get("synthetic"):
+            return "" if place >= len(history) - last else clip(text_of(row), REQUEST_CHARS)
+    return ""
+
+
+def _pinned(request: str, pinned: str, files: Sequence[str], room: int) -> str:
     """Return what is carried word for word: the request in work, what tools pin, the files."""
-    parts = []
-    asked = next((i for i in reversed(range(len(history))) if _is_request(history[i])), None)
-    if asked is not None and asked < len(history) - last:
-        parts.append(f"# The person's present request\n{clip(text_of(history[asked]), REQUEST_CHARS)}")
+    parts = [f"# The person's present request\n{request}"] if request else []
     if pinned:
         parts.append(pinned)
-    if files:
-        parts.append("# Files in work\n" + "\n".join(f"- {path}" for path in files))
-    text = "\n\n".join(parts)
-    # What is pinned is kept whole; only the list of files gives way.
-    return text if text_tokens(text) <= room or not files else "\n\n".join(parts[:-1])
-
-
-def _is_request(row: Message) -> bool:
-    return row["role"] == "user" and not row.get("synthetic")
+    named = "# Files in work\n" + "\n".join(f"- {path}" for path in files)
+    # Only the list of files gives way when there is too much of it.
+    if files and text_tokens("\n\n".join([*parts, named])) <= room:
+        parts.append(named)
+    return "\n\n".join(parts)
 
 
 def _chars_for(messages: Sequence[Message], tokens: int) -> int:

@@ -146,6 +146,7 @@ class Compressor:
             "before_tokens": before,
             "after_tokens": 0,
             "files": list(shorter.files),
+            "request": shorter.request,
         }
         row["compressed"]["after_tokens"] = conversation.estimate_with(row)
         return conversation.go_on_with(row)

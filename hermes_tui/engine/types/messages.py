@@ -57,6 +57,8 @@ class Compressed(TypedDict):
     after_tokens: int
     files: list[str]
     """Files in work, newest first."""
+    request: str
+    """What the person asked for, when that message itself is not kept."""
 
 
 class Message(TypedDict):
