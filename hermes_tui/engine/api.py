@@ -287,6 +287,18 @@ class AgentSession(Protocol):
         """Take back the last exchange and return its user text."""
         ...
 
+    def compress(self, focus: str = "") -> str:
+        """Summarise older messages now, or after the running turn; returns in words what came of it.
+
+        Args:
+            focus: What the summary must keep in mind.
+        """
+        ...
+
+    def undo_compression(self) -> str:
+        """Send again what the last summary stands for; returns in words what came of it."""
+        ...
+
     def close(self) -> None:
         """End the session's processes and flush its rows."""
         ...
@@ -309,18 +321,6 @@ class Engine(Protocol):
         """Open a new session, or resume the one with this id or title."""
         ...
 
-    def latest_session_id(self, cwd: str | None = None) -> str | None:
-        """The most recently used session, of this folder when given."""
-        ...
-
-    def list_sessions(
-        self,
-        *,
-        cwd: str | None = None,
-        sort: SessionSort = "updated",
-        limit: int = 200,
-        offset: int = 0,
-        archived: bool = False,
     def pending_trust(self, folder: str, *, again: bool = False) -> TrustRequest | None:
         """What this folder wants that nobody has answered yet; None when there is nothing to ask.
 
@@ -334,6 +334,18 @@ class Engine(Protocol):
         """Keep the answer; sessions that begin later follow it."""
         ...
 
+    def latest_session_id(self, cwd: str | None = None) -> str | None:
+        """The most recently used session, of this folder when given."""
+        ...
+
+    def list_sessions(
+        self,
+        *,
+        cwd: str | None = None,
+        sort: SessionSort = "updated",
+        limit: int = 200,
+        offset: int = 0,
+        archived: bool = False,
     ) -> list[SessionRow]:
         """List sessions, pinned first, subagents hidden."""
         ...
