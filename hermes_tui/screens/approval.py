@@ -34,10 +34,11 @@ _TITLES = {
     "tool": "Use this tool?",
 }
 _ALLOWED = {"once": "allowed once", "session": "allowed for this session", "always": "always allowed", "edit": "edited"}
+_SCROLL_HINT = ("pgup/pgdn", "scroll")
 _HINTS = {
-    "choose": (("1-5", "answer"), ("\u2191\u2193 enter", "choose"), ("esc", "deny"), ("pgup/pgdn", "scroll")),
-    "message": (("enter", "deny with this message"), ("esc", "back")),
-    "edit": (("ctrl+s", "run the edited command"), ("esc", "back")),
+    "choose": (("\u2191\u2193 enter", "choose"), ("esc", "deny")),
+    "message": (("enter", "deny and say this"), ("esc", "back")),
+    "edit": (("ctrl+s", "run it like this"), ("esc", "back")),
 }
 _SCROLLS = ("pageup", "pagedown", "home", "end", "shift+up", "shift+down")
 _SCOPE_KEYS = ("tab", "left", "right", "shift+tab")
@@ -216,8 +217,12 @@ class ApprovalScreen(GuardedModal[ApprovalDecision]):
         dialog = self.query_one("#approval")
         dialog.set_class(self._mode == "message", "-message")
         dialog.set_class(self._mode == "edit", "-edit")
-        self.query_one(HintLine).set_hints(_HINTS[self._mode])
+        self._show_hints()
         self.call_after_refresh(self._fit)
+
+    def _show_hints(self) -> None:
+        scroll = (_SCROLL_HINT,) * (self._mode == "choose" and bool(self.query_one(CommandView).hidden_words))
+        self.query_one(HintLine).set_hints((*_HINTS[self._mode], *scroll))
 
     @on(Field.Submitted, "#message")
     def _message_written(self, event: Field.Submitted) -> None:
@@ -253,6 +258,7 @@ class ApprovalScreen(GuardedModal[ApprovalDecision]):
         body = self.query_one(CommandView)
         below = body.hidden_below
         self.query_one("#approval").border_subtitle = body.hidden_words
+        self._show_hints()
         position, count = self._queue
         note = [f"{position} of {count}"] * (count > 1) + [f"{below} more below"] * (below > 0 and self.size.height < 9)
         self.query_one(ArmMark).note = ", ".join(note)

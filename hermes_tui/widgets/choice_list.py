@@ -34,11 +34,14 @@ class Choice:
 class ChoiceList(StyledLines, can_focus=False):
     """Draws choices one below the other, or flowing in as few rows as possible when ``flow`` is set."""
 
-    DEFAULT_CSS = "ChoiceList { height: auto; scrollbar-gutter: auto; }"
+    DEFAULT_CSS = """
+    ChoiceList { height: auto; scrollbar-gutter: auto; }
+    ChoiceList.-flow { scrollbar-size: 0 0; }
+    """
 
     highlighted: reactive[int] = reactive(-1)
     """Index under the arrow keys, -1 for none."""
-    flow: reactive[bool] = reactive(False, layout=True)
+    flow: reactive[bool] = reactive(False, layout=True, toggle_class="-flow")
 
     class Clicked(Message):
         """A choice was clicked."""

@@ -53,12 +53,12 @@ def command_lines(text: str, parts: Sequence[CommandPart] = (), *, shell: bool =
     for index, char in enumerate(text):
         if char == "\n":
             row.append((LINE_END, "muted"))
-            lines.append(Line(_joined(row), prose=False))
+            lines.append(Line(joined_spans(row), prose=False))
             row = []
             continue
         row.append(_shown(char, styles[index], index in trailing))
     if row or not lines:
-        lines.append(Line(_joined(row), prose=False))
+        lines.append(Line(joined_spans(row), prose=False))
     return lines
 
 
@@ -108,7 +108,7 @@ def _mark_parts(styles: list[str], parts: Sequence[CommandPart]) -> None:
             styles[start:end] = [_STYLE_OF[_SEVERITY[part.danger_class]]] * (end - start)
 
 
-def _joined(spans: Sequence[Span]) -> tuple[Span, ...]:
+def joined_spans(spans: Sequence[Span]) -> tuple[Span, ...]:
     """Join neighbours of one style."""
     joined: list[Span] = []
     texts: list[str] = []

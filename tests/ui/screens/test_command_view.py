@@ -102,7 +102,8 @@ def test_the_dialog_says_who_asks_where_why_and_what_it_touches():
     body = text_of(
         request(
             reasons=("pipes into a shell",),
-            parts=(part("rm -r build", "rm -r build", reason="deletes a folder"),),
+            text="cd .. && rm -r build",
+            parts=(part("cd .. && rm -r build", "rm -r build", reason="deletes a folder"),),
             touched=(TouchedPath(path="/h/p/build", kind="delete", note="214 files, not tracked"),),
             cwd="/h/p",
             agent_id="researcher",
@@ -117,6 +118,17 @@ def test_the_dialog_says_who_asks_where_why_and_what_it_touches():
         assert words in body
 
 
+def test_the_reason_of_the_whole_text_does_not_repeat_the_text():
+    body = text_of(request(parts=(part("rm -r build", "rm -r build", reason="deletes a folder"),)))
+    assert body.count("rm -r build") == 1
+
+
+def test_reasons_stand_above_a_text_that_would_hide_them():
+    for text, order in (("ls", ["ls", "slow"]), ("ls\n" * 9, ["slow", "ls"])):
+        body = text_of(request(text=text, reasons=("slow",)))
+        assert sorted(order, key=body.index) == order
+
+
 def test_a_reason_that_belongs_to_a_part_is_said_once():
     body = text_of(request(reasons=("deletes",), parts=(part("rm -r build", "rm -r build"),)))
     assert body.count("deletes") == 1
@@ -126,9 +138,17 @@ def test_an_edit_shows_its_diff_with_hidden_characters_visible():
     lines = request_lines(
         request(action="edit", text="src/a.py", diff="--- a\n+++ b\n@@ -1 +1 @@\n-old\n+n\u200bew\t\n")
     )
+    assert not any(entry.text.startswith(("---", "+++")) for entry in lines)
     styles = {entry.text: entry.spans[0][1] for entry in lines if entry.spans}
     assert styles["-old"] == "removed"
     assert styles["+n\u2039U+200B\u203aew\u21e5   "] == "added"
+
+
+def test_lines_of_a_diff_that_look_like_file_names_are_shown():
+    diff = "--- a/q.sql\n+++ b/q.sql\n@@ -1,2 +1,2 @@\n--- drop\n+++ keep\n"
+    texts = [entry.text for entry in request_lines(request(action="edit", text="q.sql", diff=diff))]
+    assert "--- drop" in texts
+    assert "+++ keep" in texts
 
 
 def test_context_cannot_smuggle_lines_or_escapes():
