@@ -113,7 +113,11 @@ class QueueList(Widget, can_focus=True):
         if y == 0:
             head = base + self.get_component_rich_style("queue--head", partial=True)
             quiet = base + self.get_component_rich_style("queue--quiet", partial=True)
-            words = "enter edit · d delete · shift+up/down move · esc back" if self.has_focus else "sent after this turn · shift+tab edits"
+            words = (
+                "enter edit · d delete · shift+up/down move · esc back"
+                if self.has_focus
+                else "sent after this turn · shift+tab edits"
+            )
             count = f"{len(self._items)} queued"
             room = width - cell_len(count) - 2
             while " · " in words and cell_len(words) > room:
