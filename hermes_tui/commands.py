@@ -80,6 +80,22 @@ COMMANDS: tuple[Command, ...] = (
         slash="undo",
     ),
     _row(
+        "compress",
+        "Compress the conversation",
+        "Summarise older messages for the model; they stay stored.",
+        "Conversation",
+        slash="compress",
+        aliases=("compact",),
+        args="[what to keep in mind]",
+    ),
+    _row(
+        "undo_compress",
+        "Undo the compression",
+        "Send the whole conversation again.",
+        "Conversation",
+        slash="undo-compress",
+    ),
+    _row(
         "new",
         "New session",
         "Start a fresh conversation.",

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from .engine.types import events as ev
 from .engine.types.requests import ApprovalDecision, ApprovalRequest, ClarifyAnswer, ClarifyRequest
-from .widgets.entries import AssistantEntry, Entry, NoticeEntry, ReasoningEntry, ToolEntry, UserEntry
+from .widgets.entries import AssistantEntry, DividerEntry, Entry, NoticeEntry, ReasoningEntry, ToolEntry, UserEntry
 
 IGNORED: frozenset[type[ev.Event]] = frozenset()
 """Events that the screen deliberately does not show."""
@@ -94,6 +94,14 @@ def approval_words(decision: ApprovalDecision) -> str:
     return f"{words}: {decision.message}" if decision.choice == "deny" and decision.message else words
 
 
+def compression_words(event: ev.ContextCompressed) -> str:
+    """Say in words what a compression did."""
+    sizes = f"about {event.before_tokens:,} tokens became {event.after_tokens:,}"
+    if event.undone:
+        return f"compression taken back: {sizes}"
+    return f"{event.summarised_count} messages above are summarised for the model: {sizes}"
+
+
 class EntryPresenter:
     """Turns events into transcript entries.
 
@@ -169,7 +177,10 @@ class EntryPresenter:
             case ev.TurnFinished():
                 self._close_text(event.at)
                 self._pending_user = None
-            case ev.MessageCommitted(message_id=message_id, message=message):
+            case ev.ContextCompressed():
+                self._close_text(event.at)
+                self._log.append(DividerEntry(compression_words(event)))
+            case ev.MessageCommitted(message_id=message_id, message=message) if "compressed" not in message:
                 self._committed(message_id, message["role"], message.get("tool_call_id", ""))
 
     @staticmethod
@@ -303,6 +314,8 @@ class Presenter:
                 shell.show_activity("thinking")
             case ev.StepStarted():
                 shell.show_activity("waiting for the model")
+            case ev.ContextCompressing(step=step, steps=steps):
+                shell.show_activity("compressing" if steps == 1 else f"compressing {step}/{steps}")
             case ev.ToolDrafted(name=name):
                 shell.show_activity(f"preparing {name}")
             case ev.ToolStarted(name=name):

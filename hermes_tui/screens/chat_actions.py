@@ -89,6 +89,32 @@ def _retry(chat: ChatScreen, args: str) -> None:
     _undo(chat, args, resend=True)
 
 
+def _compress(chat: ChatScreen, args: str, *, undo: bool = False) -> None:
+    """Change what the model gets; esc stops it like a turn."""
+    session = chat.turns.session
+    if session is None:
+        return
+    occupied = chat.turns.occupy()
+
+    def work() -> None:
+        try:
+            words = session.undo_compression() if undo else session.compress(args)
+        except HermesError as error:
+            words = str(error)
+        chat.app.call_later(done, words)
+
+    def done(words: str) -> None:
+        chat.note("info", words, kind="compression")
+        if occupied:
+            chat.turns.finished()
+
+    chat.run_in_thread(work, "compress")
+
+
+def _undo_compress(chat: ChatScreen, args: str) -> None:
+    _compress(chat, args, undo=True)
+
+
 def _new(chat: ChatScreen, args: str) -> None:
     chat.sessions.keep_draft()
     chat.sessions.open(None)
@@ -389,6 +415,8 @@ ACTIONS: Mapping[str, Action] = {
     "interrupt": _interrupt,
     "retry": _retry,
     "undo": _undo,
+    "compress": _compress,
+    "undo_compress": _undo_compress,
     "new": _new,
     "sessions": _sessions,
     "resume": _resume,

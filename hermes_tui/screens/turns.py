@@ -80,6 +80,13 @@ class Turns:
         else:
             self.send(text)
 
+    def occupy(self) -> bool:
+        """Count other work of the session as a turn, until :meth:`finished`; False while a turn runs."""
+        if self.running:
+            return False
+        self._set_running(True)
+        return True
+
     def interrupt(self) -> bool:
         """Stop the running turn; False when none runs."""
         if not self.running or self.session is None:
