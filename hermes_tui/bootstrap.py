@@ -9,18 +9,14 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from .engine.api import AllowRuleRow, RuleKind
-from .engine.config.choices import save_rule
 from .engine.config.loader import LoadedSettings, load_settings
-from .engine.config.paths import Paths, ensure_private_dir
+from .engine.config.paths import ensure_private_dir
 from .engine.config.secrets import Keys
-from .engine.config.settings import ApprovalSettings, ProviderSettings
-from .engine.policy.gate.gate import ShellGate
-from .engine.policy.rule_hits import RuleHits
+from .engine.config.settings import ProviderSettings
 from .engine.policy.trust import TrustStore
 from .engine.providers.base import Endpoint
 from .engine.providers.catalog import PROVIDERS
@@ -31,23 +27,12 @@ from .engine.runtime.agent import Agent, AgentOptions, AgentParts
 from .engine.runtime.callbacks import Callback
 from .engine.runtime.local_engine import LocalEngine
 from .engine.runtime.model_directory import ModelParts
+from .engine.runtime.rule_book import RuleBook
 from .engine.store.db import SessionDB
 from .engine.types.errors import ConfigError, ProviderError, StoreError
 from .tools.registry import load_builtin_tools
 
 DEMO_MODEL = "demo/demo"
-
-
-class _RuleStore:
-    """Keeps what "always" remembers in settings.toml."""
-
-    def __init__(self, paths: Paths) -> None:
-        self._paths = paths
-
-    def save(self, rules: Sequence[str], folder: str) -> None:
-        """Add allow rules for the folder, everywhere when it is empty."""
-        for rule in rules:
-            save_rule(self._paths, "allow", rule, folder)
 
 
 class Workshop:
@@ -73,13 +58,12 @@ class Workshop:
         self.store = store or self._open_store()
         self.keys = Keys(env, loaded.paths)
         self.trust = TrustStore(loaded.paths.trust_file)
-        self.hits = RuleHits(loaded.paths.rule_hits_file)
+        self.rules = RuleBook(loaded.paths, env)
         self.clients = ProviderClients(env)
         self.registry = load_builtin_tools()
         self._flags = dict(endpoint_flags or {})
         self._windows: dict[str, int] = {}
         self._secrets: set[str] = set()
-        self._gates: list[ShellGate] = []
         self._lock = threading.Lock()
 
     def _open_store(self) -> SessionDB:
@@ -144,7 +128,7 @@ class Workshop:
             registry=self.registry,
             resolve=self.resolve,
             client_for=self.clients.client_for,
-            gate=self._new_gate(),
+            gate=self.rules.new_gate(self.loaded.settings.approvals),
             spill_dir=self._spill_dir(),
             soul_file=paths.soul_file,
             env=self.env,
@@ -154,17 +138,6 @@ class Workshop:
             forget_key=self.keys.forget,
             cost_usd=cost_usd,
         )
-
-    def _new_gate(self) -> ShellGate:
-        paths = self.loaded.paths
-        gate = ShellGate(
-            self.loaded.settings.approvals,
-            rules_store=_RuleStore(paths),
-            protected=(paths.config_dir, paths.data_dir),
-            hits=self.hits,
-        )
-        self._gates.append(gate)
-        return gate
 
     def _spill_dir(self) -> Path:
         try:
@@ -177,29 +150,9 @@ class Workshop:
         own: Mapping[str, ProviderSettings] = self.loaded.settings.providers
         return names | {settings.api_key_env for settings in own.values() if settings.api_key_env}
 
-    def rules(self) -> list[AllowRuleRow]:
-        """The approval rules in force, with how often each decided."""
-        approvals: ApprovalSettings = load_settings(self.env).settings.approvals
-        rows: list[tuple[RuleKind, Sequence[str], str]] = [
-            ("allow", approvals.allow, "everywhere"),
-            ("deny", approvals.deny, "everywhere"),
-            ("deny_path", approvals.deny_paths, "everywhere"),
-        ]
-        for folder, rules in approvals.projects.items():
-            rows += [("allow", rules.allow, folder), ("deny", rules.deny, folder)]
-        return [
-            AllowRuleRow(rule=rule, kind=kind, scope=scope, hits=self.hits.count(rule))
-            for kind, texts, scope in rows
-            for rule in texts
-        ]
-
-    def forget_rule(self, row: AllowRuleRow) -> None:
-        """Let open sessions stop following a rule that was deleted."""
-        for gate in self._gates:
-            gate.forget(row.rule, row.kind, "" if row.scope == "everywhere" else row.scope)
-
     def close(self) -> None:
         """Close connections and the database."""
+        self.rules.save_hits()
         self.clients.close()
         self.store.close()
 

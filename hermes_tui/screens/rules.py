@@ -17,6 +17,9 @@ from hermes_tui.widgets.hint_line import HintLine
 from .modal import Modal
 
 
+_GROUPS = {"allow": "Allowed", "deny": "Denied", "deny_path": "Denied paths"}
+
+
 class RulesScreen(Modal[None]):
     """Lists the rules and deletes them.
 
@@ -52,9 +55,7 @@ class RulesScreen(Modal[None]):
     def _show(self, rules: Sequence[AllowRuleRow]) -> None:
         self._rules = list(rules)
         rows = [
-            FuzzyRow(
-                str(number), rule.rule, rule.scope, _hits(rule.hits), "Allowed" if rule.kind == "allow" else "Denied"
-            )
+            FuzzyRow(str(number), rule.rule, rule.scope, _hits(rule.hits), _GROUPS[rule.kind])
             for number, rule in enumerate(self._rules)
         ]
         self.query_one("#rules").border_subtitle = "" if rows else "No rules yet: answer a request with 'always'."

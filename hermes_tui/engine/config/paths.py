@@ -61,6 +61,11 @@ class Paths:
         return self.data_dir / "state.db"
 
     @property
+    def rule_hits_file(self) -> Path:
+        """How often each approval rule decided."""
+        return self.data_dir / "rule_hits.json"
+
+    @property
     def trust_file(self) -> Path:
         """What the person said to the files of folders."""
         return self.config_dir / "trust.json"

@@ -125,6 +125,7 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory):
             sessions = list(self._open)
         for session in sessions:
             session.close()
+        self._model_parts.rules.save_hits()
         if not self._store.read_only_reason:
             self._store.purge_deleted(UNDO_DELETE_S)
         self._store.close()

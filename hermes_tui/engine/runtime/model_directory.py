@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ..api import AllowRuleRow, ConnectionCheck, ModelRow, ProviderRow
-from ..config.choices import delete_rule, save_choice
+from ..config.choices import save_choice
 from ..config.loader import LoadedSettings
 from ..config.secrets import Keys, save_api_key
 from ..config.settings import ProviderSettings, Settings
@@ -17,6 +17,7 @@ from ..providers.resolve import provider_named, provider_names, resolve
 from ..providers.windows import known_window, prices
 from ..types.errors import ConfigError, HermesError
 from .interrupt import CancelToken
+from .rule_book import RuleBook
 
 TEST_PROMPT = "Answer with the word ok."
 
@@ -29,8 +30,8 @@ class ModelParts:
     env: Mapping[str, str]
     keys: Keys
     client_for: Callable[[str], ProviderClient]
-    rules: Callable[[], list[AllowRuleRow]]
-    """The approval rules in force, with their hit counts."""
+    rules: RuleBook
+    """The stored approval rules."""
 
 
 class ModelDirectory:
@@ -129,15 +130,11 @@ class ModelDirectory:
 
     def list_rules(self) -> list[AllowRuleRow]:
         """The approval rules in force."""
-        return self._model_parts.rules()
+        return self._model_parts.rules.rows()
 
     def delete_rule(self, rule: AllowRuleRow) -> None:
         """Forget a stored rule."""
-        folder = "" if rule.scope == "everywhere" else rule.scope
-        if not delete_rule(self._model_parts.loaded.paths, rule.kind, rule.rule, folder):
-            raise ConfigError(
-                f"{rule.rule!r} is not a stored rule.", hint="Rules of config.toml are changed there, by hand."
-            )
+        self._model_parts.rules.delete(rule)
 
 
 class _NoControl:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, cast
 
-from ...config.settings import ApprovalSettings
+from ...config.settings import ApprovalSettings, ProjectRules
 from ...types.errors import ConfigError
 from ...types.preferences import ApprovalMode
 from ...types.requests import TouchedPath
+from ..rule_hits import RuleHits
 from .facts import Issue, Level, Word
 from .judge import CommandJudge, RuleSet, plan_verdict, rule_set
 from .paths import PathGuard, PathKind, is_inside
@@ -27,8 +27,8 @@ RuleEffect: TypeAlias = Literal["allow", "deny", "deny_path"]
 class RuleStore(Protocol):
     """Where "always" keeps its rules."""
 
-    def save(self, rules: Sequence[str], scope: RuleScope, cwd: str) -> None:
-        """Add allow rules for this project or everywhere. Blocks on the disk."""
+    def save(self, rules: Sequence[str], folder: str) -> None:
+        """Add allow rules for a folder, everywhere when it is empty. Blocks on the disk."""
         ...
 
 
@@ -42,7 +42,7 @@ class RuleRow:
     folder: str = ""
     """With scope ``project``: where it holds."""
     hits: int = 0
-    """How often it decided since the start."""
+    """How often it decided."""
 
 
 class ShellGate:
@@ -54,6 +54,7 @@ class ShellGate:
         rules_store: Gets what "always" remembers; None keeps it in memory.
         home: The user's home; the real one when None.
         protected: More paths that may not be written without a question: own config and data folders.
+        hits: Counts how often rules decide.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class ShellGate:
         rules_store: RuleStore | None = None,
         home: str | os.PathLike[str] | None = None,
         protected: Iterable[str | os.PathLike[str]] = (),
+        hits: RuleHits | None = None,
     ) -> None:
         self._settings = settings
         self._mode: ApprovalMode = mode or settings.mode
@@ -71,7 +73,7 @@ class ShellGate:
         self._home = os.path.normpath(os.fspath(home) if home else str(Path.home()))
         self._protected = tuple(f"{os.fspath(path).rstrip('/')}/**" for path in protected)
         self._remembered: list[tuple[str, RuleScope, str]] = []
-        self._hits: Counter[str] = Counter()
+        self._hits = hits or RuleHits()
         self._guards: dict[str, PathGuard] = {}
         self._rule_sets: dict[str, RuleSet] = {}
         self._places: dict[str, str] = {}
@@ -108,7 +110,7 @@ class ShellGate:
         """
         folder = self._places[cwd] = workspace or find_workspace(cwd)
         verdict = CommandJudge(self._guard(folder), self._rules_in(folder), self._mode).judge(command, cwd)
-        self._hits.update(part.rule for part in verdict.parts if part.rule)
+        self._hits.add(part.rule for part in verdict.parts if part.rule)
         return verdict
 
     def judge_paths(
@@ -148,7 +150,7 @@ class ShellGate:
         if any(issue.level >= Level.NEVER for issue in issues):
             return Verdict(verdict="never", reasons=tuple(dict.fromkeys(reasons)), touched=tuple(touched))
         if denied:
-            self._hits[denied] += 1
+            self._hits.add((denied,))
             return Verdict(
                 verdict="deny",
                 reasons=(f"your rules deny it: {denied}", *dict.fromkeys(reasons)),
@@ -176,7 +178,33 @@ class ShellGate:
         self._remembered += [(rule, scope, place) for rule in fresh]
         self._rule_sets.clear()
         if self._store is not None and scope != "session" and fresh:
-            self._store.save(fresh, scope, cwd)
+            self._store.save(fresh, place)
+
+    def forget(self, rule: str, effect: RuleEffect, folder: str = "") -> None:
+        """Stop following a rule; the store is not asked. ``folder`` is empty for rules that hold everywhere."""
+        settings, projects = self._settings, dict(self._settings.projects)
+        if folder in projects and effect != "deny_path":
+            project = projects[folder]
+            projects[folder] = ProjectRules(
+                allow=_without(project.allow, rule) if effect == "allow" else project.allow,
+                deny=_without(project.deny, rule) if effect == "deny" else project.deny,
+            )
+            self._settings = replace(settings, projects=projects)
+        elif not folder:
+            self._settings = replace(
+                settings,
+                allow=_without(settings.allow, rule) if effect == "allow" else settings.allow,
+                deny=_without(settings.deny, rule) if effect == "deny" else settings.deny,
+                deny_paths=_without(settings.deny_paths, rule) if effect == "deny_path" else settings.deny_paths,
+            )
+        if effect == "allow":
+            self._remembered = [
+                (known, scope, place)
+                for known, scope, place in self._remembered
+                if known != rule or scope == "session" or place != folder
+            ]
+        self._rule_sets.clear()
+        self._guards.clear()
 
     def rules(self) -> tuple[RuleRow, ...]:
         """List all rules with their hits."""
@@ -191,7 +219,7 @@ class ShellGate:
             found += [(rule, "allow", "project", place) for rule in project.allow]
             found += [(rule, "deny", "project", place) for rule in project.deny]
         return tuple(
-            RuleRow(rule=rule, effect=effect, scope=scope, folder=place, hits=self._hits[rule])
+            RuleRow(rule=rule, effect=effect, scope=scope, folder=place, hits=self._hits.count(rule))
             for rule, effect, scope, place in dict.fromkeys(found)
         )
 
@@ -224,6 +252,10 @@ class ShellGate:
 
 
 _PATH_KINDS: dict[str, PathKind] = {"read": "read", "write": "write", "delete": "delete", "list": "list"}
+
+
+def _without(rules: Sequence[str], rule: str) -> tuple[str, ...]:
+    return tuple(kept for kept in rules if kept != rule)
 
 
 def _note(issues: Sequence[Issue]) -> str:

@@ -294,10 +294,10 @@ def test_a_rule_that_always_offers_allows_the_very_command_and_never_more_than_i
 
 class Store:
     def __init__(self) -> None:
-        self.saved: list[tuple[tuple[str, ...], str, str]] = []
+        self.saved: list[tuple[tuple[str, ...], str]] = []
 
-    def save(self, rules, scope, cwd):
-        self.saved.append((tuple(rules), scope, cwd))
+    def save(self, rules, folder):
+        self.saved.append((tuple(rules), folder))
 
 
 def test_remembered_rules_hold_at_once_and_are_stored_with_their_scope(workspace, home):
@@ -306,7 +306,45 @@ def test_remembered_rules_hold_at_once_and_are_stored_with_their_scope(workspace
     gate.remember(["touch"], "everywhere", str(workspace))
     gate.remember(["mkdir"], "session", str(workspace))
     assert judge(gate, "touch a; mkdir b", workspace) == "allow"
-    assert store.saved == [(("touch",), "everywhere", str(workspace))]
+    assert store.saved == [(("touch",), "")]
+
+
+def test_a_project_rule_is_stored_for_the_workspace_also_when_the_answer_came_below_it(workspace, home):
+    store = Store()
+    gate = ShellGate(ApprovalSettings(mode="strict"), rules_store=store, home=home)
+    gate.judge_command("touch a", cwd=str(workspace / "src"), workspace=str(workspace))
+    gate.remember(["touch"], "project", str(workspace / "src"))
+    assert store.saved == [(("touch",), str(workspace))]
+
+
+@pytest.mark.parametrize(
+    ("effect", "folder", "command", "before", "after"),
+    [
+        ("allow", "", "touch a", "allow", "ask"),
+        ("deny", "", "git push", "deny", "ask"),
+        ("deny_path", "", "cat x.pem", "deny", "allow"),
+        ("allow", "project", "mkdir a", "allow", "ask"),
+        ("deny", "project", "npm publish", "deny", "ask"),
+    ],
+)
+def test_a_rule_that_is_deleted_stops_at_once(effect, folder, command, before, after, workspace, home):
+    projects = {str(workspace): ProjectRules(allow=("mkdir",), deny=("npm publish",))}
+    rules = {"allow": ("touch", "cat"), "deny": ("git push",), "deny_paths": ("*.pem",)}
+    gate = ShellGate(ApprovalSettings(mode="strict", projects=projects, **rules), home=home)
+    assert judge(gate, command, workspace) == before
+    rule = "*.pem" if effect == "deny_path" else command.removesuffix(" a")
+    gate.forget(rule, effect, str(workspace) if folder else "")
+    assert judge(gate, command, workspace) == after
+
+
+def test_a_remembered_rule_that_is_deleted_stops_at_once(workspace, home):
+    gate = ShellGate(ApprovalSettings(mode="strict"), home=home)
+    gate.remember(["touch"], "project", str(workspace))
+    gate.remember(["mkdir"], "everywhere", str(workspace))
+    gate.forget("mkdir", "allow", "")
+    assert judge(gate, "mkdir a", workspace) == "ask" and judge(gate, "touch a", workspace) == "allow"
+    gate.forget("touch", "allow", str(workspace))
+    assert judge(gate, "touch a", workspace) == "ask"
 
 
 def test_a_project_rule_holds_in_its_project_only(workspace, home, tmp_path):
