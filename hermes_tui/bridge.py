@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import groupby
 from typing import TypeAlias
 
 from .engine.types.events import Event, ReasoningDelta, TextDelta, ToolDelta, ToolOutput
@@ -25,44 +26,30 @@ SSH_FRAME_S = 1 / 10
 Deliver: TypeAlias = Callable[[list[Event]], None]
 
 
+_TEXT_FIELD = {TextDelta: "text", ReasoningDelta: "text", ToolOutput: "text", ToolDelta: "fragment"}
+"""Events that are merged, and the field that grows."""
+
+
 def coalesce(events: Iterable[Event]) -> list[Event]:
     """Merge runs of deltas that belong to the same message or call; order is kept, no text is lost."""
     merged: list[Event] = []
-    run: list[Event] = []
-
-    def flush() -> None:
-        if len(run) > 1:
-            merged.append(_joined(run))
-        else:
+    for key, run in groupby(events, _belonging):
+        if key is None:
             merged.extend(run)
-        run.clear()
-
-    for event in events:
-        if run and not _mergeable(run[-1], event):
-            flush()
-        run.append(event)
-    flush()
+            continue
+        *before, last = run
+        if before:
+            field = _TEXT_FIELD[type(last)]
+            text = "".join([getattr(event, field) for event in before]) + getattr(last, field)
+            last = replace(last, **{field: text})
+        merged.append(last)
     return merged
 
 
-def _mergeable(first: Event, second: Event) -> bool:
-    if type(first) is not type(second) or first.agent_id != second.agent_id:
-        return False
-    match first, second:
-        case (TextDelta(), TextDelta()) | (ReasoningDelta(), ReasoningDelta()):
-            return True
-        case (ToolDelta(call_id=one), ToolDelta(call_id=other)) | (ToolOutput(call_id=one), ToolOutput(call_id=other)):
-            return one == other
-    return False
-
-
-def _joined(run: list[Event]) -> Event:
-    last = run[-1]
-    if isinstance(last, ToolDelta):
-        return replace(last, fragment="".join(e.fragment for e in run if isinstance(e, ToolDelta)))
-    text = "".join(e.text for e in run if isinstance(e, TextDelta | ReasoningDelta | ToolOutput))
-    assert isinstance(last, TextDelta | ReasoningDelta | ToolOutput)
-    return replace(last, text=text)
+def _belonging(event: Event) -> tuple[type[Event], str, str] | None:
+    """What a delta may be merged with: its own kind, agent and call; None for everything else."""
+    kind = type(event)
+    return (kind, event.agent_id, getattr(event, "call_id", "")) if kind in _TEXT_FIELD else None
 
 
 class Bridge:
