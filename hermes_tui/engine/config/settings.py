@@ -60,6 +60,8 @@ class AgentSettings:
     """Cap of one answer in tokens; 0 leaves it to the provider."""
     toolsets: tuple[str, ...] = ()
     """Enabled toolsets; empty enables all."""
+    cache_ttl: Literal["5m", "1h", "off"] = "5m"
+    """How long Anthropic may cache the prompt; an hour costs more to write, ``off`` marks nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,10 +68,13 @@ def build_body(request: ModelRequest) -> JsonObject:
     """Return the exact JSON of a request."""
     model = request.endpoint.model
     body: JsonObject = {"model": model, "max_tokens": request.max_tokens or _output_cap(model)}
+    mark = _cache_mark(request.cache_ttl)
     system = [part for message in request.messages if message["role"] == "system" for part in _texts(message)]
     if system:
+        if 0 in request.cache_marks:
+            system[-1] = {**system[-1], "cache_control": mark}
         body["system"] = system  # type: ignore[assignment]
-    body["messages"] = _rows(request.messages, request.endpoint)  # type: ignore[assignment]
+    body["messages"] = _rows(request, mark)  # type: ignore[assignment]
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
     if effort := request.reasoning_effort:
@@ -109,17 +112,23 @@ def _tool(tool: JsonObject) -> JsonObject:
     return row
 
 
-def _rows(messages: Iterable[ApiMessage], endpoint: Endpoint) -> list[JsonObject]:
+def _cache_mark(ttl: str) -> JsonObject:
+    return {"type": "ephemeral"} if ttl == "5m" else {"type": "ephemeral", "ttl": ttl}
+
+
+def _rows(request: ModelRequest, mark: JsonObject) -> list[JsonObject]:
     """Return alternating user and assistant rows; results of one assistant row go first into one user row."""
     rows: list[tuple[str, list[JsonObject]]] = []
-    for message in messages:
+    for place, message in enumerate(request.messages):
         role = message["role"]
         if role == "system":
             continue
-        blocks = _assistant(message, endpoint) if role == "assistant" else _user(message)
+        blocks = _assistant(message, request.endpoint) if role == "assistant" else _user(message)
         wire_role = "assistant" if role == "assistant" else "user"
         if not blocks:
             continue
+        if place in request.cache_marks:
+            blocks[-1] = {**blocks[-1], "cache_control": mark}
         if rows and rows[-1][0] == wire_role:
             rows[-1][1].extend(blocks)
         else:

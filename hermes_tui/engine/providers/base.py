@@ -55,6 +55,10 @@ class ModelRequest:
     """Empty leaves it to the provider."""
     stream: bool = True
     session_id: str = ""
+    cache_marks: tuple[int, ...] = ()
+    """Positions of messages up to which the prompt may be cached; only some APIs want to be told."""
+    cache_ttl: str = "5m"
+    """How long: ``5m`` or ``1h``."""
 
 
 class StreamControl(Protocol):

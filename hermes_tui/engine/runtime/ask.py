@@ -24,6 +24,7 @@ LARGE_CONTEXT_STALL_S = 300.0
 MAX_MENDS = 6
 """Changed requests in one step; each leaves out something else, so that this is never reached by a sane server."""
 LEFT_OUT = {
+    "no_cache_control": "without cache marks",
     "no_images": "without the images",
     "no_reasoning": "without the reasoning setting",
     "no_reasoning_blocks": "without the earlier reasoning",
@@ -59,6 +60,8 @@ class AskParts:
     """Told after each request: the counts, if any came, and whether the answer is whole."""
     reasoning_effort: str = ""
     session_id: str = ""
+    cache_ttl: str = ""
+    """How long the provider may cache the prompt; empty for requests that are made once."""
 
 
 class Asker:
@@ -156,6 +159,7 @@ class Asker:
             max_tokens=max_tokens,
             reasoning_effort=parts.reasoning_effort,
             session_id=parts.session_id,
+            cache_ttl=parts.cache_ttl,
         )
         accumulator = Accumulator(endpoint.provider, endpoint.api_mode, self._has_call_id)
         stall_s = endpoint.timeout_s

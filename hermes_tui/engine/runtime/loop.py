@@ -117,6 +117,7 @@ class Turn:
             on_usage=self._count_request,
             reasoning_effort=parts.settings.agent.reasoning_effort,
             session_id=parts.conversation.session_id,
+            cache_ttl=parts.settings.agent.cache_ttl,
         )
         self._asker = Asker(asking, parts.conversation.has_call_id)
         self._completer = Completer(self._asker, parts.settings.agent.max_output_tokens or None)
