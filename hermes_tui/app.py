@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +18,7 @@ from textual.binding import Binding, BindingType
 from textual.types import CSSPathType
 
 from . import theming
+from .crash_log import write_crash_log
 from .engine.types.errors import HermesError
 from .engine.types.preferences import StartRequest, UiSettings
 from .frame_writer import FrameWriter
@@ -307,23 +307,6 @@ class HermesApp(App[int]):
         self.goodbye = f"hermes-tui stopped on an internal error: {type(error).__name__}: {error}\nDetails: {path}"
         self.close_engine(wait_s=0)  # the loop ends only when the turn's thread does
         self._close_messages_no_wait()
-
-
-def write_crash_log(error: BaseException | None, home: Path | None) -> str:
-    """Write a traceback to a private file and return its path, or the traceback itself when no file can be made."""
-    import tempfile
-    import traceback
-
-    text = "".join(traceback.format_exception(error)) if error is not None else "unknown error\n"
-    folder = (home or Path(tempfile.gettempdir())) / "logs"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = folder / f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
-        with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
-            file.write(text)
-    except OSError:
-        return text
-    return str(path)
 
 
 def _driver_class() -> type[Any] | None:

@@ -125,6 +125,16 @@ COMMANDS: tuple[Command, ...] = (
         slash="fork",
         aliases=("branch",),
     ),
+    _row(
+        "rewind",
+        "Rewind",
+        "Go back to one of your messages, edit it, and go on in a fork.",
+        "Sessions",
+        slash="rewind",
+        key="escape",
+        shown_key="esc esc (empty prompt)",
+        global_key=False,
+    ),
     _row("title", "Title", "Show or set the title.", "Sessions", slash="title", aliases=("rename",), args="[title]"),
     _row(
         "export",
@@ -278,6 +288,12 @@ BY_ID: Mapping[str, Command] = {command.id: command for command in COMMANDS}
 BY_SLASH: Mapping[str, Command] = {
     name: command for command in COMMANDS if command.slash for name in (command.slash, *command.aliases)
 }
+
+DOCUMENTED_KEYS = frozenset({"send", "newline", "files"})
+"""Rows that the composer handles itself."""
+_ONLY_AS_KEYS = frozenset({"entry_up", "entry_down", "user_up", "user_down", "entry_toggle", "palette"})
+PALETTE_IDS = BY_ID.keys() - _ONLY_AS_KEYS - DOCUMENTED_KEYS
+"""Actions that make sense when chosen from a list."""
 
 
 def slash_rows() -> list[tuple[str, str, str, str]]:

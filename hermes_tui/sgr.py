@@ -119,6 +119,7 @@ class Brush:
         is_fresh = pen.attributes != now.attributes or (now.color and not pen.color) or (
             now.background and not pen.background
         )  # fmt: skip
+        codes: tuple[str, ...]
         if is_fresh:
             codes = ("" if now[:3] == PLAIN[:3] else "0", pen.attributes, pen.color, pen.background)
         else:

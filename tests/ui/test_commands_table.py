@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from hermes_tui.commands import BY_ID, BY_SLASH, COMMANDS, key_of, keymap_problems, slash_rows
-from hermes_tui.screens.chat_actions import ACTIONS, DOCUMENTED_KEYS, PALETTE_IDS, READER_ACTIONS
+from hermes_tui.commands import (
+    BY_ID,
+    BY_SLASH,
+    COMMANDS,
+    DOCUMENTED_KEYS,
+    PALETTE_IDS,
+    key_of,
+    keymap_problems,
+    slash_rows,
+)
+from hermes_tui.screens.chat_actions import ACTIONS, READER_ACTIONS
 from hermes_tui.screens.chat_input import READER_KEYS
 
 

@@ -1,0 +1,24 @@
+"""Where the traceback of an internal error goes: a private file, not the person's screen."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+
+def write_crash_log(error: BaseException | None, home: Path | None) -> str:
+    """Write a traceback to a private file and return its path, or the traceback itself when no file can be made."""
+    import tempfile
+    import traceback
+
+    text = "".join(traceback.format_exception(error)) if error is not None else "unknown error\n"
+    folder = (home or Path(tempfile.gettempdir())) / "logs"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = folder / f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+        with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+            file.write(text)
+    except OSError:
+        return text
+    return str(path)

@@ -1,0 +1,94 @@
+"""Moving, finding and looking in the transcript."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hermes_tui.widgets.entries import AssistantEntry, ToolEntry
+from hermes_tui.widgets.rendering.rows import Detail, ReasoningLevel
+
+from .choosing import cycle, remember
+
+if TYPE_CHECKING:
+    from hermes_tui.screens.chat import ChatScreen
+
+
+DETAILS: tuple[Detail, ...] = ("compact", "normal", "full")
+REASONING: tuple[ReasoningLevel, ...] = ("hidden", "line", "full")
+
+
+def find(chat: ChatScreen, args: str) -> None:
+    """Find in the whole session; n and N walk the hits."""
+    if args:
+        chat.sessions.find(args)
+        return
+    from hermes_tui.screens.find import FindScreen
+
+    chat.app.push_screen(FindScreen(chat.transcript.find), lambda words: chat.sessions.find(words or ""))
+
+
+def walk(chat: ChatScreen, step: int, *, user_only: bool = False) -> None:
+    """Move the entry cursor."""
+    chat.transcript.focus()
+    chat.transcript.move_cursor(step, user_only=user_only)
+
+
+def toggle(chat: ChatScreen, args: str) -> None:
+    """Open or close the chosen entry."""
+    del args
+    if chat.transcript.cursor is not None:
+        chat.transcript.toggle(chat.transcript.cursor)
+
+
+def source(chat: ChatScreen) -> str:
+    """The chosen entry's text, else the last answer's."""
+    if chat.transcript.cursor is not None:
+        return chat.transcript.cursor.source()
+    answers = (entry for entry in reversed(chat.transcript.entries) if isinstance(entry, AssistantEntry))
+    return next((entry.source() for entry in answers), "")
+
+
+def copy(chat: ChatScreen, args: str) -> None:
+    """Copy the chosen entry, or the last answer."""
+    del args
+    chat.run_worker(chat.input.copy(source(chat)), name="copy")
+
+
+def view(chat: ChatScreen, args: str) -> None:
+    """Read the chosen entry in full screen, with search."""
+    del args
+    text = source(chat)
+    if not text:
+        chat.say("There is nothing to show yet.")
+        return
+    from hermes_tui.screens.entry_view import EntryView
+
+    chat.app.push_screen(EntryView(text, prose=not isinstance(chat.transcript.cursor, ToolEntry)))
+
+
+def detail(chat: ChatScreen, args: str) -> None:
+    """Cycle compact, normal, full."""
+    level = cycle(DETAILS, chat.transcript.detail, args)
+    if level is None:
+        chat.say(f"Choose one of: {', '.join(DETAILS)}.", error=True)
+        return
+    chat.transcript.set_detail(level)
+    remember(chat, "ui.detail", level)
+    chat.say(f"Detail: {level}")
+
+
+def reasoning(chat: ChatScreen, args: str) -> None:
+    """Cycle how reasoning is shown: hidden, line, full."""
+    level = cycle(REASONING, chat.transcript.reasoning_level, args)
+    if level is None:
+        chat.say(f"Choose one of: {', '.join(REASONING)}.", error=True)
+        return
+    chat.transcript.set_reasoning_level(level)
+    remember(chat, "ui.reasoning", level)
+    chat.say(f"Reasoning: {level}")
+
+
+def panel(chat: ChatScreen, args: str) -> None:
+    """Todos, context and changed files."""
+    del args
+    chat.panel.display = not chat.panel.display

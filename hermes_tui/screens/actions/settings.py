@@ -1,0 +1,132 @@
+"""The model, approvals, colours, and where things stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .choosing import cycle, remember
+
+if TYPE_CHECKING:
+    from hermes_tui.screens.chat import ChatScreen
+
+
+APPROVALS = {
+    "ask": "asks before danger",
+    "strict": "asks before all that is not provably harmless",
+    "smart": "another model clears what it is sure about; the rest asks",
+    "plan": "read only, until you leave it with /approvals ask",
+    "off": "asks nothing; the hard blocks stay",
+}
+
+
+def model(chat: ChatScreen, args: str) -> None:
+    """Choose a model."""
+    if args:
+        chat.sessions.use_model(args)
+        return
+    if chat.engine is None:
+        chat.say("Still starting; try again in a moment.")
+        return
+    from hermes_tui.screens.model_picker import ModelPickerScreen
+
+    state = chat.turns.session.state if chat.turns.session else None
+    current = f"{state.provider}/{state.model}" if state and state.model else ""
+    chat.app.push_screen(
+        ModelPickerScreen(chat.engine, current), lambda model: chat.sessions.use_model(model) if model else None
+    )
+
+
+def approvals(chat: ChatScreen, args: str) -> None:
+    """Choose when to ask: ask, strict, smart, plan (read only), off."""
+    session = chat.turns.session
+    if session is None:
+        return
+    mode = cycle(tuple(APPROVALS), session.state.approval_mode, args)
+    if mode is None:
+        chat.say(f"Choose one of: {', '.join(APPROVALS)}.", error=True)
+        return
+    session.set_approval_mode(mode)
+    chat.status.approval_mode = mode
+    chat.note("warning" if mode == "off" else "info", f"Approval mode: {mode} ({APPROVALS[mode]})", kind="mode")
+
+
+def rules(chat: ChatScreen, args: str) -> None:
+    """List and delete stored rules."""
+    del args
+    if chat.engine is None:
+        return
+    from hermes_tui.screens.rules import RulesScreen
+
+    chat.app.push_screen(RulesScreen(chat.engine))
+
+
+def trust(chat: ChatScreen, args: str) -> None:
+    """See what this folder wants, and answer again."""
+    del args
+    chat.sessions.ask_trust_again()
+
+
+def theme(chat: ChatScreen, args: str) -> None:
+    """Choose colours."""
+    if args:
+        use_theme(chat, args)
+        return
+    from hermes_tui.screens.palette import PaletteRow, PaletteScreen
+
+    before = chat.hermes.theme
+    rows = [PaletteRow(id=name, title=name, group="Themes") for name in chat.hermes.theme_names()]
+    chat.app.push_screen(
+        PaletteScreen(rows, title="Theme", on_highlight=chat.hermes.use_theme),
+        lambda name: use_theme(chat, name or before),
+    )
+
+
+def use_theme(chat: ChatScreen, name: str) -> None:
+    """Switch the colours and remember them."""
+    problem = chat.hermes.use_theme(name)
+    if problem:
+        chat.say(problem, error=True)
+    else:
+        remember(chat, "ui.theme", name)
+
+
+def mouse(chat: ChatScreen, args: str) -> None:
+    """Leave the mouse to the terminal, or take it back."""
+    del args
+    on = chat.hermes.toggle_mouse()
+    chat.say("The mouse is ours again." if on else "The mouse is the terminal's: select and copy as usual.")
+
+
+def setup(chat: ChatScreen, args: str) -> None:
+    """Connect a model: keys and local servers."""
+    del args
+    chat.sessions.welcome()
+
+
+def status(chat: ChatScreen, args: str) -> None:
+    """Session, model, tokens, cost, paths."""
+    del args
+    session = chat.turns.session
+    if session is None:
+        chat.say("Still starting.")
+        return
+    state = session.state
+    window = f"{state.context_tokens:,} of {state.context_window:,} tokens" if state.context_window else "unknown"
+    cost = "unknown" if state.cost_usd is None else f"${state.cost_usd:.4f}"
+    lines = (
+        f"session {state.session_id}  {state.title}",
+        f"model {state.provider}/{state.model}" if state.model else "no model yet: /setup",
+        f"context {window}, cost {cost}, approvals {state.approval_mode}",
+        f"folder {state.cwd}" + (f" ({state.branch})" if state.branch else ""),
+    )
+    chat.note("info", "\n".join(lines), kind="status")
+
+
+def usage(chat: ChatScreen, args: str) -> None:
+    """Tokens and cost by day, model and folder."""
+    if chat.engine is None:
+        chat.say("Still starting.")
+        return
+    from hermes_tui.screens.usage import UsageScreen
+
+    chat.app.push_screen(UsageScreen(chat.engine, period=args))
