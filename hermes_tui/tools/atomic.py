@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from .base import ToolFailure
+from .folders import held_folder
 
 
 def write_atomic(
@@ -18,7 +19,8 @@ def write_atomic(
     """Replace or create a file.
 
     The new content goes to a private file beside it, is synced, gets the old one's mode and owner, and takes its
-    place. A file with several hard links, or in a folder that takes no new files, is written in place instead.
+    place. A file with several hard links, or in a folder that takes no new files, is written in place instead. The
+    folder is held open all the while: a link put in its place, or above it, changes nothing.
 
     Args:
         path: Real path, links followed.
@@ -32,14 +34,15 @@ def write_atomic(
         ToolFailure: It cannot be written.
     """
     try:
-        old = path.stat() if exists else None
-        if old is not None and not os.access(path, os.W_OK):
-            raise ToolFailure(f"{raw} is read-only. Nothing was written: change its mode first if you mean to.")
-        if old is not None and (old.st_nlink > 1 or not os.access(path.parent, os.W_OK)):
-            check()
-            _write_in_place(path, content)
-            return
-        _exchange(path, content, old, mode, check)
+        with held_folder(path.parent, raw) as folder:
+            old = os.stat(path.name, dir_fd=folder, follow_symlinks=False) if exists else None
+            if old is not None and not os.access(path.name, os.W_OK, dir_fd=folder):
+                raise ToolFailure(f"{raw} is read-only. Nothing was written: change its mode first if you mean to.")
+            if old is not None and (old.st_nlink > 1 or not os.access(".", os.W_OK, dir_fd=folder)):
+                check()
+                _write_in_place(folder, path.name, content)
+                return
+            _exchange(folder, path.name, content, old, mode, check)
     except FileNotFoundError as error:
         raise ToolFailure(f"{raw} cannot be written: its folder is gone.") from error
     except OSError as error:
@@ -52,27 +55,39 @@ def make_parents(path: Path, raw: str) -> list[Path]:
     Raises:
         ToolFailure: One of them cannot be made.
     """
-    absent = []
-    for parent in path.parents:
-        if parent.exists():
-            break
-        absent.append(parent)
+    made: list[Path] = []
+    with held_folder(path.parent, raw, made):
+        return made
+
+
+def remove_file(path: Path, raw: str, check: Callable[[], None]) -> None:
+    """Delete a file that has been looked at.
+
+    Args:
+        path: Real path, links followed.
+        raw: The path as the model wrote it, for messages.
+        check: Called last before it goes; raises to stop it.
+
+    Raises:
+        ToolFailure: It cannot be deleted.
+    """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise ToolFailure(f"{raw} cannot be written: a part of its path is a file, not a folder.") from error
+        with held_folder(path.parent, raw) as folder:
+            check()
+            os.unlink(path.name, dir_fd=folder)
+    except FileNotFoundError as error:
+        raise ToolFailure(f"{raw} cannot be deleted: it is gone already.") from error
     except OSError as error:
-        raise ToolFailure(f"The folder of {raw} cannot be made: {error.strerror}.") from error
-    return absent[::-1]
+        raise ToolFailure(f"{raw} cannot be deleted: {error.strerror}. Nothing was changed.") from error
 
 
 def _exchange(
-    path: Path, content: bytes, old: os.stat_result | None, mode: int | None, check: Callable[[], None]
+    folder: int, name: str, content: bytes, old: os.stat_result | None, mode: int | None, check: Callable[[], None]
 ) -> None:
-    short = os.fsencode(path.name)[:200].decode("utf-8", "ignore")
-    beside = path.with_name(f".{short}.{secrets.token_hex(6)}.tmp")
+    short = os.fsencode(name)[:200].decode("utf-8", "ignore")
+    beside = f".{short}.{secrets.token_hex(6)}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-    fd = os.open(beside, flags, 0o666 if old is None else 0o600)
+    fd = os.open(beside, flags, 0o666 if old is None else 0o600, dir_fd=folder)
     try:
         with os.fdopen(fd, "wb", buffering=0) as file:
             _write_all(fd, content)
@@ -84,15 +99,16 @@ def _exchange(
                 os.fchmod(fd, mode)
             os.fsync(file.fileno())
         check()
-        beside.replace(path)
+        os.replace(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            os.unlink(beside, dir_fd=folder)
         raise
-    _sync_folder(path.parent)
+    _sync_folder(folder)
 
 
-def _write_in_place(path: Path, content: bytes) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+def _write_in_place(folder: int, name: str, content: bytes) -> None:
+    fd = os.open(name, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW, dir_fd=folder)
     try:
         _write_all(fd, content)
         os.ftruncate(fd, len(content))
@@ -107,9 +123,9 @@ def _write_all(fd: int, content: bytes) -> None:
         view = view[os.write(fd, view) :]
 
 
-def _sync_folder(folder: Path) -> None:
+def _sync_folder(folder: int) -> None:
     with suppress(OSError):  # not every file system can
-        fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
         try:
             os.fsync(fd)
         finally:

@@ -36,6 +36,8 @@ class PathUse:
 
     path: str
     kind: Literal["read", "write", "delete"] = "write"
+    real: str = ""
+    """Where it led when it was assessed, links followed; the call goes nowhere else. Empty when nobody looked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

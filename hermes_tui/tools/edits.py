@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from .atomic import make_parents, write_atomic
+from .atomic import make_parents, remove_file, write_atomic
 from .base import Assessment, PathUse, Result, ToolFailure
 from .diffs import Diff
 from .paths import Seen, assessed, kind_of, real_path, show_relative, status_of
@@ -71,8 +71,7 @@ def carry_out(context: ToolContext, edit: Edit, made: list[Path] | None = None) 
         ToolFailure: It cannot be written, or the file changed meanwhile.
     """
     if edit.text is None:
-        _check_unchanged(edit)
-        edit.real.unlink()
+        remove_file(edit.real, edit.raw, lambda: _check_unchanged(edit))
         return {"ok": True, "path": edit.shown, "deleted": True, **_diff_keys(edit)}
     made = [] if made is None else made
     made += [] if edit.before is not None else make_parents(edit.real, edit.raw)
@@ -136,21 +135,25 @@ def _take_back(context: ToolContext, edit: Edit) -> None:
 
 def preview(context: ToolContext, raws: list[str], plan: Callable[[], list[Edit]]) -> Assessment:
     """Assess edits: their paths, their diff, and a memory of what was seen, for the moment they are carried out."""
-    paths = tuple(PathUse(raw, "write") for raw in raws)
     cwd = shell_of(context).cwd
     try:
-        edits = plan()
+        edits = {edit.raw: edit for edit in plan()}
     except ToolFailure:
-        for raw in raws:
+        edits = {}
+    for raw in raws:
+        if raw not in edits:
             with suppress(ToolFailure):
                 assessed(context).remember(context.call_id, raw, Seen(str(real_path(context, raw))))
-        return Assessment(paths=paths, cwd=cwd)
-    for edit in edits:
+    for edit in edits.values():
         seen = Seen(str(edit.real), edit.before.stamp.digest if edit.before else "")
         assessed(context).remember(context.call_id, edit.raw, seen)
-    kinds = {edit.raw: edit for edit in edits}
-    paths = tuple(PathUse(raw, "delete" if raw in kinds and kinds[raw].text is None else "write") for raw in raws)
-    return Assessment(paths=paths, cwd=cwd, diff="".join(edit.diff.text for edit in edits))
+    paths = tuple(_use(context, raw, edits.get(raw)) for raw in raws)
+    return Assessment(paths=paths, cwd=cwd, diff="".join(edit.diff.text for edit in edits.values()))
+
+
+def _use(context: ToolContext, raw: str, edit: Edit | None) -> PathUse:
+    seen = assessed(context).recall(context.call_id, raw)
+    return PathUse(raw, "delete" if edit is not None and edit.text is None else "write", seen.real if seen else "")
 
 
 def _diff_keys(edit: Edit) -> Result:

@@ -114,15 +114,16 @@ def _listing(context: ToolContext, path: Path, raw: str, first: int, count: int)
 def assess_read(args: Args, context: ToolContext) -> Assessment:
     """Say what would be read."""
     raw = str(args.get("path", ""))
-    _remember(context, raw)
-    return Assessment(paths=(PathUse(raw, "read"),), cwd=shell_of(context).cwd, read_only=True)
+    return Assessment(paths=(PathUse(raw, "read", _remember(context, raw)),), cwd=shell_of(context).cwd, read_only=True)
 
 
-def _remember(context: ToolContext, raw: str) -> None:
+def _remember(context: ToolContext, raw: str) -> str:
     try:
-        assessed(context).remember(context.call_id, raw, Seen(str(real_path(context, raw))))
+        real = str(real_path(context, raw))
     except ToolFailure:
-        pass  # the call itself will say so
+        return ""  # the call itself will say so
+    assessed(context).remember(context.call_id, raw, Seen(real))
+    return real
 
 
 def write(args: Args, context: ToolContext) -> Result:

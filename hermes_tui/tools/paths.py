@@ -94,7 +94,11 @@ def _expand_user(path: Path) -> Path:
 
 def real_path(context: ToolContext, raw: str) -> Path:
     """Return where ``raw`` really leads, links followed, and refuse when that changed since it was assessed."""
-    real = Path(os.path.realpath(resolve(context, raw)))
+    path = resolve(context, raw)
+    try:
+        real = Path(os.path.realpath(path))
+    except OSError as error:  # it is being changed this very moment
+        raise ToolFailure(f"{raw} cannot be followed: {error.strerror}. Try again.") from error
     seen = assessed(context).recall(context.call_id, raw)
     if seen is not None and seen.real != str(real):
         raise ToolFailure(f"{raw} leads elsewhere than a moment ago, to {show(real)}. Nothing was done: try again.")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...tools.base import Assessment, Tool
+from ...tools.base import Assessment, PathUse, Tool
 from ..policy.approvals import Approvals
 from ..policy.gate.verdict import Verdict
 from ..types.events import Event, Notice
@@ -150,7 +151,7 @@ class Judge:
         if assessment.command:
             verdicts.append(self._gate.judge_command(assessment.command, **place))
         if assessment.paths:
-            paths = [(use.path, use.kind) for use in assessment.paths]
+            paths = [(path, use.kind) for use in assessment.paths for path in _spellings(use, place["cwd"])]
             verdicts.append(self._gate.judge_paths(paths, diff=assessment.diff, **place))
         if not verdicts:
             if assessment.read_only or self._gate.mode == "off":
@@ -175,6 +176,12 @@ class Judge:
             always_rules=verdict.always_rules if verdict.always else (),
             deadline_s=self._deadline_s(),
         )
+
+
+def _spellings(use: PathUse, cwd: str) -> list[str]:
+    """Return a path as written and, when links lead it elsewhere, as the tool found it: that is where it will go."""
+    led = use.real and use.real != os.path.normpath(os.path.join(cwd, use.path))  # noqa: PTH118
+    return [use.path, use.real] if led else [use.path]
 
 
 def context_cwd(assessment: Assessment, context: CallContext) -> str:
