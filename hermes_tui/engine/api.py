@@ -209,6 +209,17 @@ TrustAnswer: TypeAlias = Literal["trust", "once", "later", "never"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeProblem:
+    """Why a stored session cannot simply go on; a choice for the person, never an error."""
+
+    kind: Literal["open_elsewhere", "folder_gone", "model_gone"]
+    text: str
+    """What is the matter, in a sentence."""
+    hint: str = ""
+    """What helps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionState:
     """A cheap snapshot for header and status bar; never blocks."""
 
@@ -224,6 +235,9 @@ class SessionState:
     cost_usd: float | None = 0.0
     running: bool = False
     read_only: bool = False
+    """It can be read here, not continued: another process has it open."""
+    problems: tuple[ResumeProblem, ...] = ()
+    """What was found when a stored session was opened."""
 
 
 class AgentSession(Protocol):
@@ -378,8 +392,8 @@ class Engine(Protocol):
         """Archive or bring back."""
         ...
 
-    def fork_session(self, session_id: str, message_id: int | None = None) -> str:
-        """Start a session that shares this one's past up to a message; returns its id."""
+    def fork_session(self, session_id: str, message_id: int | None = None, *, before: bool = False) -> str:
+        """Start a session that shares this one's past up to a message (without it if ``before``); returns its id."""
         ...
 
     def export_session(self, session_id: str, fmt: str = "md") -> str:

@@ -168,6 +168,12 @@ class ChatScreen(Screen[None]):
         self.transcript.go_to_end()
         self.presenter.entries.expect_user(entry)
 
+    def show_refused(self, text: str) -> None:
+        """Put a message back that a session which is only read cannot take."""
+        if self.composer.is_blank:
+            self.composer.set_value(text)
+        self.say("Open in another window; /fork goes on in a copy.", error=True)
+
     def show_queue(self, texts: Sequence[str]) -> None:
         """Show what waits."""
         self.queue.set_items(texts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,8 @@ from hermes_tui.widgets.composer_commands import parse_command
 if TYPE_CHECKING:
     from .chat import ChatScreen
 
+TWICE_S = 0.8
+"""Two presses of Escape within this time are one gesture."""
 READER_KEYS = {
     "y": "copy",
     "o": "view",
@@ -37,10 +41,13 @@ class ChatInput:
 
     Args:
         chat: The screen.
+        clock: Monotonic seconds.
     """
 
-    def __init__(self, chat: ChatScreen) -> None:
+    def __init__(self, chat: ChatScreen, clock: Callable[[], float] = time.monotonic) -> None:
         self._chat = chat
+        self._clock = clock
+        self._escaped_s = float("-inf")
 
     def act(self, action_id: str, args: str = "") -> None:
         """Run an action of the table."""
@@ -83,12 +90,19 @@ class ChatInput:
             self._chat.composer.insert_text("\n")
 
     def escape(self) -> None:
-        """Leave what is open: find, the chosen entry; else stop the turn."""
+        """Leave what is open: find, the chosen entry; else stop the turn. Twice on an empty prompt rewinds."""
         chat = self._chat
+        now = self._clock()
+        is_second = now - self._escaped_s <= TWICE_S
+        self._escaped_s = float("-inf")
         if chat.is_complete and chat.sessions.is_finding:
             chat.sessions.find("")
         elif chat.turns.interrupt():
             chat.status.activity = "stopping"
+        elif is_second and chat.is_complete and chat.composer.is_blank:
+            self.act("rewind")
+        else:
+            self._escaped_s = now
 
     def quit_armed(self) -> None:
         """First ctrl+c with nothing to clear: stop what runs, and say that a second one leaves."""

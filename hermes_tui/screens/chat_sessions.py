@@ -17,6 +17,8 @@ from hermes_tui.engine.types.preferences import StartRequest
 from hermes_tui.presenter import EntryPresenter, Presenter
 from hermes_tui.widgets.entries import Entry, UserEntry
 
+from .chat_resume import ChatResume
+
 if TYPE_CHECKING:
     from .chat import ChatScreen
 
@@ -42,6 +44,9 @@ class ChatSessions:
     def __init__(self, chat: ChatScreen, start: StartRequest) -> None:
         self._chat = chat
         self._start = start
+        self.resume = ChatResume(chat)
+        self.shown: AgentSession | None = None
+        """The session in the transcript; the same as ``turns.session`` unless a person has to decide first."""
         self._bridge: Bridge | None = None
         self._unsubscribe: Callable[[], None] | None = None
         self._oldest_id: int | None = None
@@ -87,7 +92,7 @@ class ChatSessions:
         engine = chat.engine
         if engine is None:
             return
-        old = chat.turns.session
+        old = self.shown
 
         def load() -> None:
             try:
@@ -110,7 +115,7 @@ class ChatSessions:
 
     def _open_failed(self, error: HermesError) -> None:
         self._chat.note("error", error.message, error.hint, kind="session")
-        if self._chat.turns.session is None:
+        if self.shown is None:
             self.open(None)
 
     def _opened(
@@ -123,9 +128,10 @@ class ChatSessions:
         wishes: TrustRequest | None = None,
     ) -> None:
         chat = self._chat
-        is_first = chat.turns.session is None
-        queued = chat.turns.queue[:] if is_first else []
+        is_first = self.shown is None
+        queued = chat.turns.queue[:] if chat.turns.session is None else []  # sent before any session took messages
         self._detach()
+        self.shown = session
         if not is_first:
             chat.transcript.clear()
         chat.dialogs.clear()
@@ -142,7 +148,9 @@ class ChatSessions:
         if draft and not chat.composer.value:
             chat.composer.restore_draft(draft)
         chat.turns.queue = queued
-        if wishes is None:
+        if session.state.problems:
+            self.resume.settle(session, lambda: self._begin(session))
+        elif wishes is None:
             self._begin(session)
         else:
             self._ask_trust(wishes, lambda: self._begin(session))
@@ -151,7 +159,7 @@ class ChatSessions:
 
     def _begin(self, session: AgentSession) -> None:
         """Let messages reach the session."""
-        self._chat.turns.attach(session)
+        self._chat.turns.attach(session, read_only=session.state.read_only)
         after, self._after_open = self._after_open, None
         if after is not None:
             after()
@@ -263,12 +271,21 @@ class ChatSessions:
         current = session.state.session_id if session else ""
         chat.app.push_screen(SessionsScreen(chat.engine, str(Path.cwd()), current, query), chosen)
 
-    def fork(self, session_id: str, message_id: int | None) -> None:
-        """Go on in a fork."""
+    def fork(self, session_id: str, message_id: int | None, *, before: bool = False, prompt: str = "") -> None:
+        """Go on in a fork from a message, or from ``before`` it, with ``prompt`` ready to be edited."""
         chat, engine = self._chat, self._chat.engine
         if engine is None:
             return
-        chat.run_in_thread(lambda: chat.app.call_later(self.open, engine.fork_session(session_id, message_id)), "fork")
+
+        def forked(fork_id: str) -> None:
+            if prompt:
+                self._after_open = lambda: chat.composer.set_value(prompt)
+            self.open(fork_id)
+
+        def work() -> None:
+            chat.app.call_later(forked, engine.fork_session(session_id, message_id, before=before))
+
+        chat.run_in_thread(work, "fork")
 
     def welcome(self) -> None:
         """Help to connect a model."""

@@ -31,6 +31,9 @@ class TurnView(Protocol):
     def show_queue(self, texts: Sequence[str]) -> None:
         """Show what waits."""
 
+    def show_refused(self, text: str) -> None:
+        """Hand back a message that cannot be sent: the session is only read here."""
+
     def show_busy(self, busy: bool) -> None:
         """A turn runs, or none does."""
 
@@ -49,13 +52,15 @@ class Turns:
         self._view = view
         self.session: AgentSession | None = None
         self.running = False
+        self.read_only = False
+        """The session may be read only; messages are handed back."""
         self.queue: list[QueuedMessage] = []
         self._held = False
         """After an interrupt the queue waits for the next message: stopping never starts it."""
 
-    def attach(self, session: AgentSession) -> None:
+    def attach(self, session: AgentSession, *, read_only: bool = False) -> None:
         """Use this session from now on, and send what was typed before it was ready."""
-        self.session = session
+        self.session, self.read_only = session, read_only
         self._start_next()
 
     def detach(self) -> AgentSession | None:
@@ -131,6 +136,10 @@ class Turns:
             self._show_queue()
             return
         message = self.queue.pop(0)
+        if self.read_only:
+            self._show_queue()
+            self._view.show_refused(message.text)
+            return
         self._set_running(True)
         self._view.show_sent(message.text)
         self._view.run_in_thread(lambda: session.run_turn(message.text, message.images), "turn")

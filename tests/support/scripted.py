@@ -131,6 +131,7 @@ class MemoryStore:
         model: str | None = None,
         provider: str | None = None,
         session_id: str | None = None,
+        claim: bool = False,
     ) -> str:
         name = session_id or f"s{len(self.rows)}"
         self.created.append({"id": name, "source": source, "cwd": cwd, "model": model, "provider": provider})

@@ -11,6 +11,7 @@ from hermes_tui.screens.turns import Turns
 class View:
     def __init__(self) -> None:
         self.sent: list[str] = []
+        self.refused: list[str] = []
         self.waiting: list[str] = []
         self.busy = False
         self.work: list[Callable[[], object]] = []
@@ -20,6 +21,9 @@ class View:
 
     def show_queue(self, texts: Sequence[str]) -> None:
         self.waiting = list(texts)
+
+    def show_refused(self, text: str) -> None:
+        self.refused.append(text)
 
     def show_busy(self, busy: bool) -> None:
         self.busy = busy
@@ -53,6 +57,15 @@ def test_what_is_sent_before_the_engine_is_ready_waits_and_then_goes_in_order() 
     assert (view.sent, view.waiting, view.busy) == (["one"], ["two"], True)
     turns.finished()
     assert (view.sent, view.waiting) == (["one", "two"], [])
+
+
+def test_a_session_that_is_only_read_hands_messages_back() -> None:
+    view = View()
+    turns = Turns(view)
+    turns.send("typed early")
+    turns.attach(Session(), read_only=True)  # type: ignore[arg-type]
+    turns.send("more")
+    assert (view.refused, view.sent, view.busy, turns.queue) == (["typed early", "more"], [], False, [])
 
 
 def test_a_message_while_a_turn_runs_is_queued() -> None:

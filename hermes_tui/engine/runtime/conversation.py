@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..context.compression import kept_rows
+from ..context.memory import MemoryBook, Snapshot
 from ..context.project_files import ProjectFile, find_project_file
 from ..context.prompt import PromptParts, build_system_prompt
 from ..context.tokens import Calibration, message_tokens
@@ -39,6 +40,8 @@ class ConversationParts:
     is_trusted: Callable[[str, str], bool] = lambda path, digest: False
     """Whether a project's file (path, content hash) may be used."""
     platform: str = ""
+    memory: MemoryBook | None = None
+    """Notes that the prompt of a new session holds; None leaves them out."""
     now: Callable[[], float] = time.time
 
 
@@ -87,6 +90,7 @@ class Conversation:
                 model=model,
                 provider=provider,
                 session_id=self.session_id,
+                claim=self._parts.source != "library",  # a script may leave thousands behind; none is "open"
             )
             self._is_stored = True
 
@@ -228,11 +232,14 @@ class Conversation:
                     kind="project_file",
                 )
             )
+        memory = parts.memory.snapshot() if parts.memory is not None else Snapshot()
         return PromptParts(
             tool_names=tool_names,
             workspace=parts.workspace,
             soul=_read(parts.soul_file),
             system_message=system_message,
+            memory=memory.memory,
+            user=memory.user,
             project=project,
             platform=parts.platform,
             now_s=parts.now(),

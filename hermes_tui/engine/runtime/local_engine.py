@@ -17,6 +17,7 @@ from ..store.db import SessionDB
 from ..types.errors import HermesError
 from .agent import Agent, AgentOptions, AgentParts
 from .model_directory import ModelDirectory, ModelParts
+from .resume import resume_problems
 from .session import LiveSession
 from .session_directory import UNDO_DELETE_S, SessionDirectory
 from .trust_directory import TrustDirectory
@@ -80,6 +81,7 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory):
             model = f"{row.provider}/{row.model}"
         workspace = _workspace(row.cwd if row else "")
         parts = self._agent_parts()
+        is_free = not known or bool(store.read_only_reason) or store.claim(known)
         agent = Agent(AgentOptions(model=model, workspace=workspace, platform=source, session_id=known), parts)
         provider, _, name = model.partition("/")
         state = SessionState(
@@ -90,6 +92,8 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory):
             cwd=str(workspace),
             branch=git_branch(workspace),
             cost_usd=row.cost_usd if row else 0.0,
+            read_only=not is_free,
+            problems=resume_problems(row, workspace, model, parts.resolve, is_free=is_free) if row else (),
         )
         session = LiveSession(
             agent,
@@ -100,8 +104,6 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory):
             resumed=bool(known),
             on_close=lambda: self._closed(agent.session_id),
         )
-        if known and not store.read_only_reason:
-            store.claim(known)
         with self._lock:
             self._open.append(session)
         threading.Thread(target=self._warm, args=(agent,), name="warm-up", daemon=True).start()
@@ -159,7 +161,7 @@ def git_branch(folder: Path) -> str:
 def _ask_git(folder: Path) -> str:
     try:
         done = subprocess.run(
-            ["git", "-C", str(folder), "branch", "--show-current"],
+            ["git", "-c", "core.fsmonitor=false", "-C", str(folder), "branch", "--show-current"],
             capture_output=True,
             text=True,
             timeout=2,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, TypeAlias
 
-from ..api import StoredMessage
+from ..api import SearchPage, SessionRow, StoredMessage
 from ..policy.gate.verdict import Verdict
 from ..providers.base import Endpoint, ProviderClient
 from ..types.messages import Message
@@ -23,8 +23,9 @@ class MessageStore(Protocol):
         model: str | None = None,
         provider: str | None = None,
         session_id: str | None = None,
+        claim: bool = False,
     ) -> str:
-        """Create a session row and return its id."""
+        """Create a session row and return its id; ``claim`` marks it as open in this process."""
         ...
 
     def append(self, session_id: str, message: Message) -> int:
@@ -77,6 +78,34 @@ class MessageStore(Protocol):
 
     def undo_last(self, session_id: str) -> str:
         """Hide the last exchange and return its user text."""
+        ...
+
+
+class SessionArchive(Protocol):
+    """The part of ``SessionDB`` that finds what was said. Usable from any thread; raises ``StoreError``."""
+
+    def search(self, query: str, *, limit: int = 50, cursor: str = "") -> SearchPage:
+        """Search everything ever said."""
+        ...
+
+    def resolve(self, text: str) -> str:
+        """Return the id of the session with this id or title."""
+        ...
+
+    def row(self, session_id: str) -> SessionRow:
+        """Return a session as lists show it."""
+        ...
+
+    def messages(self, session_id: str, before_id: int | None = None, limit: int = 200) -> list[StoredMessage]:
+        """Return up to ``limit`` rows before an id, oldest first."""
+        ...
+
+    def around(self, session_id: str, message_id: int, limit: int = 40) -> list[StoredMessage]:
+        """Return rows with one of them in the middle, oldest first."""
+        ...
+
+    def list_sessions(self, *, limit: int = 200) -> list[SessionRow]:
+        """Return the latest sessions, subagents hidden."""
         ...
 
 

@@ -95,7 +95,13 @@ class LiveSession:
         return unsubscribe
 
     def run_turn(self, text: str, images: Sequence[str] = ()) -> Mapping[str, Any]:
-        """Run one turn on the calling thread and return the library's result keys."""
+        """Run one turn on the calling thread and return the library's result keys.
+
+        Raises:
+            HermesError: Another process has the session open.
+        """
+        if self._state.read_only:
+            raise HermesError("This session is open in another window.", hint="Go on there, or fork it.")
         return self._agent.run_conversation(_content(text, images) if images else text)
 
     def interrupt(self, reason: str = "user") -> None:

@@ -83,9 +83,9 @@ class SessionDirectory:
         """Archive or bring back."""
         self._store.archive(session_id, archived)
 
-    def fork_session(self, session_id: str, message_id: int | None = None) -> str:
-        """Start a session that shares this one's past up to a message; returns its id."""
-        return self._store.fork(session_id, message_id)
+    def fork_session(self, session_id: str, message_id: int | None = None, *, before: bool = False) -> str:
+        """Start a session that shares this one's past up to a message (without it if ``before``); returns its id."""
+        return self._store.fork(session_id, message_id, before=before)
 
     def export_session(self, session_id: str, fmt: str = "md") -> str:
         """Return the session as Markdown, JSON or HTML text, secrets taken out."""

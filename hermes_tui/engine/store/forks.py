@@ -16,12 +16,13 @@ from .session_rows import make
 class ForksPart(Part):
     """Forks and undo."""
 
-    def fork(self, session_id: str, message_id: int | None = None) -> str:
+    def fork(self, session_id: str, message_id: int | None = None, *, before: bool = False) -> str:
         """Make a session that shares this one's past, no row copied, and return its id.
 
         Args:
             session_id: The session to branch off.
             message_id: The last message to share; the newest when None.
+            before: Share what came before that message, not itself.
 
         Raises:
             SessionNotFound: The message is not in the session's past.
@@ -30,6 +31,8 @@ class ForksPart(Part):
 
         def job(conn: sqlite3.Connection) -> str:
             owner, last_id = _branch_point(conn, session_id, message_id)
+            if before:
+                owner, last_id = _point_before(conn, owner, last_id)
             origin = self._row(conn, session_id)
             shared = lineage.segments(conn, owner, with_compressed=False)
             messages, turns = lineage.count(conn, shared, last_id)
@@ -82,6 +85,13 @@ class ForksPart(Part):
             return text_of(first.message)
 
         return self._db.write(job)
+
+
+def _point_before(conn: sqlite3.Connection, session_id: str, message_id: int) -> tuple[str, int]:
+    """Return the session and the message before a message; no message (0) before the first one."""
+    parts = lineage.segments(conn, session_id, with_compressed=True)
+    last = lineage.rows_before(conn, parts, message_id, 1)
+    return (str(last[0]["session_id"]), int(last[0]["id"])) if last else (session_id, 0)
 
 
 def _branch_point(conn: sqlite3.Connection, session_id: str, message_id: int | None) -> tuple[str, int]:

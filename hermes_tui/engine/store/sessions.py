@@ -24,6 +24,8 @@ _ORDER: dict[SessionSort, str] = {
 class SessionsPart(Part):
     """Whole sessions."""
 
+    _claimed: set[str]
+
     def create(
         self,
         title: str | None = None,
@@ -36,6 +38,7 @@ class SessionsPart(Part):
         fork_message_id: int | None = None,
         session_id: str | None = None,
         branch: str | None = None,
+        claim: bool = False,
     ) -> str:
         """Make a session and return its id.
 
@@ -50,6 +53,7 @@ class SessionsPart(Part):
             fork_message_id: The last message that a fork shares.
             session_id: Use this id; an existing session with it is left as it is.
             branch: Git branch.
+            claim: Mark it as open in this process, as :meth:`~.state.StatePart.claim` does.
         """
         values: dict[str, Any] = {
             "id": session_id or new_session_id(),
@@ -68,8 +72,12 @@ class SessionsPart(Part):
                 no = make(conn, values, self._row(conn, parent) if parent else None)
                 if title:
                     names.set_title(conn, no, title, by="user")
+                if claim:
+                    live.claim(conn, no)
             return str(values["id"])
 
+        if claim:
+            self._claimed.add(values["id"])
         return self._db.write(job)
 
     def row(self, session_id: str) -> SessionRow:
