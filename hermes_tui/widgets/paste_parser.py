@@ -2,7 +2,8 @@
 
 Textual's parser steps through a paste character by character (1.8 s for 1 MB, measured) and ends it at the first end
 marker, so that a marker inside the text turns the rest into key presses. This one cuts the paste out of the stream
-first. It subclasses a private class of Textual; its tests notice when that changes. The terminal driver makes one.
+first. It also knows the bytes by which plain terminals send alt+enter. It subclasses a private class of Textual; its
+tests notice when that changes. The terminal driver makes one.
 """
 
 from __future__ import annotations
@@ -23,6 +24,12 @@ _HOLD_S: Final = 0.03
 followed by nothing or by a later key press."""
 _ONE_READ: Final = 512
 """A paste longer than this may have been cut by the driver's read buffer, so the rest may still come."""
+_ENTER_KEYS: Final = {
+    "\x1b\r": "alt+enter",
+    "\x1b[27;2;13~": "shift+enter",
+    "\x1b[27;3;13~": "alt+enter",
+}
+"""What terminals send that don't speak the kitty protocol; Textual reads a plain Enter. Source: xterm's ctlseqs."""
 
 
 class PasteParser(XTermParser):
@@ -65,6 +72,12 @@ class PasteParser(XTermParser):
     def is_waiting(self) -> bool:
         """Whether it needs ticks: an Esc that may begin a sequence, or a paste whose end is in doubt."""
         return self._timeout_time is not None or self._held is not None
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
+        """Tell Enter with a modifier from Enter, which sends."""
+        if (name := _ENTER_KEYS.get(sequence)) is not None:
+            return [events.Key(name, None)]
+        return super()._sequence_to_key_events(sequence, alt)
 
     def _route(self, data: str) -> Iterator[Message]:
         if self._pieces is not None:

@@ -27,6 +27,21 @@ class Reader:
 
 
 @pytest.mark.parametrize(
+    ("sent", "key"),
+    [
+        ("\r", "enter"),
+        ("\x1b\r", "alt+enter"),
+        ("\x1b[13;3u", "alt+enter"),
+        ("\x1b[27;3;13~", "alt+enter"),
+        ("\x1b[13;2u", "shift+enter"),
+        ("\x1b[27;2;13~", "shift+enter"),
+    ],
+)
+def test_enter_with_a_modifier_is_known_in_every_kind_of_terminal(sent: str, key: str) -> None:
+    assert Reader().read("a", sent, "b") == ["a", key, "b"]
+
+
+@pytest.mark.parametrize(
     ("reads", "expected"),
     [
         (["ab"], ["a", "b"]),
