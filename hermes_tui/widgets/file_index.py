@@ -163,7 +163,20 @@ class FileIndex:
 def _list_files(root: Path, hold: Callable[[subprocess.Popen[bytes] | None], None]) -> Iterator[str]:
     """Yield relative paths with forward slashes from the first source that works."""
     sources = (
-        ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"],
+        # A repository may name a program as its file system monitor; nothing of it runs for a list of names.
+        [
+            "git",
+            "-C",
+            str(root),
+            "-c",
+            "core.fsmonitor=false",
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "--deduplicate",
+        ],
         ["rg", "--files", "--null", "--no-messages", "--hidden", "--glob", "!.git", "--no-require-git", "--", "."],
     )
     for command in sources:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ..facts import Call, Inner, Issue, Level, Outcome
+from ..repository import repository_issues
 from .git_read import HISTORY, LOG, READERS, log_rows
 from .rows import danger, parent, safe, unknown, writes
 
@@ -79,13 +80,16 @@ def check_submodule(call: Call) -> Outcome:
 
 
 def check_global(call: Call) -> Outcome:
-    """``-c alias.x='!command'``: inline configuration runs programs; judge the command in it."""
+    """``-c alias.x='!command'`` and the repository's own configuration run programs."""
     inner = []
     for value in call.args.values("-c"):
         key, _, text = value.text.partition("=")
         if key.startswith("alias.") and text.startswith("!"):
             inner.append(Inner(script=value.tail(len(key) + 2)))
-    return Outcome([], inner)
+    folders = list(call.command.cwds)
+    for word in call.args.values("-C"):
+        folders += [fact.spelled for fact in call.guard.facts(word, folders) or ()]
+    return Outcome(repository_issues(folders), inner)
 
 
 _REMOTE = parent(
