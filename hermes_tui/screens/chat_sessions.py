@@ -22,6 +22,8 @@ from .chat_resume import ChatResume
 if TYPE_CHECKING:
     from .chat import ChatScreen
 
+FIRST_PAGE = 60
+"""Messages loaded before the first paint of a resumed session; the rest follows as the reader scrolls."""
 PAGE = 200
 """Messages loaded at once while scrolling up."""
 
@@ -100,7 +102,7 @@ class ChatSessions:
             except HermesError as error:
                 chat.app.call_later(self._open_failed, error)
                 return
-            messages = session.history(limit=PAGE) if session_id else []
+            messages = session.history(limit=FIRST_PAGE) if session_id else []
             events = session.replay(messages)
             draft = engine.load_draft(session.state.session_id if session_id else str(Path.cwd()))
             # A stored session goes on with the prompt it began with.
@@ -143,19 +145,29 @@ class ChatSessions:
                 chat.presenter.entries.present(event)
                 chat.presenter.restore(event)
         chat.shell.show_state(session.state)
-        self._bridge = Bridge(asyncio.get_running_loop(), chat.presenter.present_all, _frame_s())
-        self._unsubscribe = session.subscribe(self._bridge.sink)
         if draft and not chat.composer.value:
             chat.composer.restore_draft(draft)
         chat.turns.queue = queued
+        if at_message is not None:
+            self._show_message(at_message)
+        if events:  # the past is painted first: getting ready would compete with it
+            chat.call_after_refresh(self._listen, session, wishes)
+        else:
+            self._listen(session, wishes)
+
+    def _listen(self, session: AgentSession, wishes: TrustRequest | None) -> None:
+        """Follow the session, which gets ready now, and let messages reach it."""
+        chat = self._chat
+        if session is not self.shown:
+            return
+        self._bridge = Bridge(asyncio.get_running_loop(), chat.presenter.present_all, _frame_s())
+        self._unsubscribe = session.subscribe(self._bridge.sink)
         if session.state.problems:
             self.resume.settle(session, lambda: self._begin(session))
         elif wishes is None:
             self._begin(session)
         else:
             self._ask_trust(wishes, lambda: self._begin(session))
-        if at_message is not None:
-            self._show_message(at_message)
 
     def _begin(self, session: AgentSession) -> None:
         """Let messages reach the session."""

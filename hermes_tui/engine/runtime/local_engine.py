@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 import subprocess
 import threading
 from collections.abc import Callable, Collection, Sequence
@@ -14,15 +13,12 @@ from pathlib import Path
 from ..api import AgentSession, SessionState
 from ..policy.trust import TrustStore
 from ..store.db import SessionDB
-from ..types.errors import HermesError
 from .agent import Agent, AgentOptions, AgentParts
 from .model_directory import ModelDirectory, ModelParts
 from .resume import resume_problems
 from .session import LiveSession
 from .session_directory import UNDO_DELETE_S, SessionDirectory
 from .trust_directory import TrustDirectory
-
-log = logging.getLogger(__name__)
 
 
 class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory):
@@ -102,18 +98,12 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory):
             parts.gate,
             state,
             resumed=bool(known),
+            warm_up=lambda: self._warm_up(agent),
             on_close=lambda: self._closed(agent.session_id),
         )
         with self._lock:
             self._open.append(session)
-        threading.Thread(target=self._warm, args=(agent,), name="warm-up", daemon=True).start()
         return session
-
-    def _warm(self, agent: Agent) -> None:
-        try:
-            self._warm_up(agent)
-        except HermesError as error:  # said again, with its hint, when the first request is made
-            log.info("warm-up: %s", error)
 
     def _closed(self, session_id: str) -> None:
         with self._lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import logging
 import mimetypes
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +33,8 @@ from .replay import replay
 
 _FOLLOWED = frozenset({UsageUpdated, TurnStarted, TurnFinished, SessionTitled, ModelChanged, FallbackUsed})
 
+log = logging.getLogger(__name__)
+
 
 class LiveSession:
     """An open conversation. Implements :class:`~hermes_tui.engine.api.AgentSession`.
@@ -43,6 +46,7 @@ class LiveSession:
         gate: Its approval mode is this session's.
         state: What is known when it opens: title, cwd, branch, model.
         resumed: Whether it has a past.
+        warm_up: Loads what the first request needs; called in a thread once somebody listens.
         on_close: Called once at the end (release of the session's claim).
     """
 
@@ -55,6 +59,7 @@ class LiveSession:
         state: SessionState,
         *,
         resumed: bool = False,
+        warm_up: Callable[[], None] = lambda: None,
         on_close: Callable[[], None] = lambda: None,
     ) -> None:
         self._agent = agent
@@ -63,6 +68,7 @@ class LiveSession:
         self._gate = gate
         self._state = state
         self._resumed = resumed
+        self._warm_up = warm_up
         self._on_close = on_close
         self._has_announced = False
         self._lock = threading.Lock()
@@ -83,10 +89,10 @@ class LiveSession:
         detach = self._agent.approvals.attach_surface() if self._agent.is_interactive else lambda: None
         with self._lock:
             is_first, self._has_announced = not self._has_announced, True
-        if is_first and self._resumed:
-            threading.Thread(target=self._load_and_announce, name="load-session", daemon=True).start()
-        elif is_first:
+        if is_first and not self._resumed:
             self._announce()
+        if is_first:
+            threading.Thread(target=self._get_ready, name="get-ready", daemon=True).start()
 
         def unsubscribe() -> None:
             stop()
@@ -161,13 +167,17 @@ class LiveSession:
         self._agent.close()
         self._on_close()
 
-    def _load_and_announce(self) -> None:
+    def _get_ready(self) -> None:
+        """Read the past, say that the session is open, and load what the first request needs."""
         try:
-            self._agent.load()
+            if self._resumed:
+                self._agent.load()
+                self._announce()
+            self._warm_up()
         except StoreError as error:
             self._agent.hub.emit(Notice(level="error", text=error.message, hint=error.hint, kind="store"))
-            return
-        self._announce()
+        except HermesError as error:  # said again, with its hint, when the first request is made
+            log.info("warm-up: %s", error)
 
     def _announce(self) -> None:
         conversation = self._agent.conversation
@@ -186,7 +196,7 @@ class LiveSession:
 
     def _follow(self, event: Event) -> None:
         """Keep the snapshot up to date; called on the emitting thread, for every streamed token too."""
-        if type(event) not in _FOLLOWED:
+        if type(event) not in _FOLLOWED or event.agent_id:
             return
         match event:
             case UsageUpdated():
