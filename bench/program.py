@@ -9,10 +9,13 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from support.model_script import generated
 from support.model_server import ModelServer, Turn
+
+from hermes_tui import SessionDB
 
 from .pty_run import PtyRun
 from .report import Row
@@ -138,16 +141,17 @@ def stream_rows(env: dict[str, str], work: Path) -> Iterator[Row]:
         run.quiet()
         shown = f"{run.cpu_s() - before:.2f} CPU s, {(run.mark() - size) / 1024:.0f} KiB"
         yield Row("10,000 tokens at once, Enter to visible", wall, 0.5, "s", shown, gate=False)
-        yield from paced_rows(run)
+        yield echo_row(run)
+        yield bytes_row(run)
         yield from interrupt_rows(run)
         yield Row("memory after 13,000 tokens", run.memory_mb(), 110, "MB", gate=False)
 
 
-def paced_rows(run: PtyRun) -> Iterator[Row]:
-    """Key echo while 400 tokens a second stream, and how many bytes a line of text costs."""
+def echo_row(run: PtyRun) -> Row:
+    """Key echo while 400 tokens a second stream."""
     run.type(b"paced")
     run.quiet(0.3)
-    since = size = run.mark()
+    since = run.mark()
     run.type(b"\r")
     run.wait(b"interrupts", since)
     echoes = []
@@ -155,11 +159,21 @@ def paced_rows(run: PtyRun) -> Iterator[Row]:
         echoes.append(echo_s(run))
         time.sleep(0.117)
     run.quiet()
-    text = len(" ".join(generated(10_000).split(" ")[:2400]))
-    spent = (run.mark() - size) / text
     shown = f"median {statistics.median(echoes) * 1e3:.1f} ms, {len(echoes)} keys"
-    yield Row("key echo p95 while 400 tokens/s stream", p95(echoes) * 1e3, 16, "ms", shown, gate=False)
-    yield Row("bytes to the terminal, of the text streamed", spent, 4)
+    return Row("key echo p95 while 400 tokens/s stream", p95(echoes) * 1e3, 16, "ms", shown, gate=False)
+
+
+def bytes_row(run: PtyRun) -> Row:
+    """What the same stream writes to the terminal when nobody types, of its text."""
+    run.type(b"paced")
+    run.quiet(0.3)
+    since = run.mark()
+    run.type(b"\r")
+    run.wait(b"ENDOFPACED", since)
+    run.quiet()
+    text = len(" ".join(generated(10_000).split(" ")[:2400]))
+    shown = f"{(run.mark() - since) / 1024:.0f} KiB for {text / 1024:.0f} KiB"
+    return Row("bytes to the terminal, of the text streamed", (run.mark() - since) / text, 4, shown=shown)
 
 
 def interrupt_rows(run: PtyRun) -> Iterator[Row]:
@@ -175,6 +189,36 @@ def interrupt_rows(run: PtyRun) -> Iterator[Row]:
     )
 
 
+def resume_rows(env: dict[str, str], work: Path) -> Iterator[Row]:
+    """A long session: until its last words are seen, and typing in it while an answer streams."""
+    count = 30_000
+    with SessionDB(Path(env["HERMES_TUI_HOME"]) / "state.db") as db:
+        session = db.create(source="tui", cwd=str(work), model="fast", provider="bench")
+        text = generated(60)
+        for _ in range(count // 2_000):
+            pair = [{"role": "user", "content": "and then?"}, {"role": "assistant", "content": text}]
+            db.append_many(session, pair * 1_000)  # type: ignore[arg-type]
+        db.append_many(
+            session, [{"role": "user", "content": "the end?"}, {"role": "assistant", "content": "LASTWORDS"}]
+        )
+
+    def resumed() -> float:
+        with PtyRun([*PROGRAM, "--resume", session], env, work) as run:
+            return run.wait(b"LASTWORDS") - run.started
+
+    resumed()
+    times = statistics.median(resumed() for _ in range(3))
+    start = statistics.median(start_s(PROGRAM, env, work) for _ in range(3))
+    shown = f"{times:.2f} s; start alone {start:.2f} s"
+    yield Row(f"resume {count:,} messages, beyond start", (times - start) * 1e3, 300, "ms", shown, gate=False)
+    with PtyRun([*PROGRAM, "--resume", session], env, work) as run:
+        run.wait(b"LASTWORDS")
+        run.quiet(2.0)
+        row = echo_row(run)
+        yield replace(row, name=f"{row.name}, in that session")
+        yield Row("memory in that session", run.memory_mb(), 130, "MB", gate=False)
+
+
 def rows() -> Iterator[Row]:
     """All rows of the program."""
     with ModelServer(turns()) as server, home(server) as (env, work):
@@ -182,3 +226,4 @@ def rows() -> Iterator[Row]:
         yield from first_answer_row(env, work)
         yield from idle_rows(env, work)
         yield from stream_rows(env, work)
+        yield from resume_rows(env, work)
