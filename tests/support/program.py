@@ -38,6 +38,7 @@ class Installation:
         self.work = root / "work"
         for folder in (self.home, self.work):
             folder.mkdir(parents=True)
+        self.program: Sequence[str] = PROGRAM
         if url:
             self.write_config(CONFIG.format(url=url))
 
@@ -69,7 +70,7 @@ class Installation:
         cwd: Path | None = None,
     ) -> Terminal:
         """Start the full screen. ``env`` adds variables; None takes one away."""
-        return Terminal([*PROGRAM, *args], env=self._merged(env), cwd=cwd or self.work, size=size)
+        return Terminal([*self.program, *args], env=self._merged(env), cwd=cwd or self.work, size=size)
 
     def run(
         self, *args: str, input: str = "", env: Mapping[str, str | None] | None = None, cwd: Path | None = None
@@ -88,7 +89,7 @@ class Installation:
     ) -> subprocess.Popen[str]:
         """Begin a command without a terminal."""
         return subprocess.Popen(
-            [*PROGRAM, *args],
+            [*self.program, *args],
             stdin=subprocess.PIPE,
             stdout=stdout,
             stderr=subprocess.PIPE,

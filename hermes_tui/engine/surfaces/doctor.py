@@ -8,7 +8,7 @@ import platform
 import shutil
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -47,7 +47,7 @@ def main(
     parser = parser_class(prog="hermes-tui doctor", description="Check what hermes-tui needs.")
     parser.add_argument("--json", action="store_true", help="one JSON value on stdout, nothing else")
     options = parser.parse_args(argv)
-    findings = [*_machine(), *_places(loaded), *_settings(loaded), *_engine(build)]
+    findings = list(_once([*_machine(), *_places(loaded), *_settings(loaded), *_engine(build)]))
     if options.json:
         out_json([asdict(finding) for finding in findings])
     else:
@@ -56,6 +56,16 @@ def main(
             if finding.hint:
                 out(f"      {finding.hint}")
     return int(any(finding.level == "error" for finding in findings))
+
+
+def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Leave out what was said before: the engine repeats the problems of the settings."""
+    said: set[tuple[str, str]] = set()
+    for finding in findings:
+        words = finding.text, finding.hint
+        if finding.level == "ok" or words not in said:
+            yield finding
+        said.add(words)
 
 
 def _machine() -> Iterator[Finding]:
