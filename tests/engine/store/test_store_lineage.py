@@ -203,3 +203,32 @@ def test_prune_shows_first_and_spares_pinned_open_and_new_sessions(db: SessionDB
     assert db.prune(older_than_days=30, dry_run=False)["erased"]
     assert {row.id for row in db.list_sessions()} == {"pinned", "open", "new"}
     db.append("new", assistant("still works"))
+
+
+def test_a_fork_can_end_before_a_message(db: SessionDB) -> None:
+    session = db.create(title="T", cwd="/w", model="m")
+    ids = talk(db, session, "one", "a1", "two", "a2")
+    fork = db.fork(session, ids[2], before=True)
+    assert texts(db.history(fork)) == ["one", "a1"]
+    assert (db.row(fork).message_count, db.row(fork).turn_count) == (2, 1)
+    empty = db.fork(session, ids[0], before=True)
+    assert db.history(empty) == [] and db.row(empty).message_count == 0
+    talk(db, empty, "instead")
+    assert texts(db.messages(empty)) == ["instead"] and db.row(empty).cwd == "/w"
+
+
+def test_a_fork_before_the_first_message_after_a_compression_shares_what_came_before(db: SessionDB) -> None:
+    first = db.create()
+    talk(db, first, "old", "a1")
+    second = db.create(parent=first, parent_reason="compression")
+    (message,) = talk(db, second, "new")
+    assert texts(db.messages(db.fork(second, message, before=True))) == ["old", "a1"]
+
+
+def test_a_session_can_be_claimed_as_it_is_made(db: SessionDB) -> None:
+    session = db.create(claim=True)
+    with db._db.read() as conn:
+        assert conn.execute("SELECT count(*) FROM live").fetchone()[0] == 1
+    db.release(session)
+    with db._db.read() as conn:
+        assert conn.execute("SELECT count(*) FROM live").fetchone()[0] == 0
