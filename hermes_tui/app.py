@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
 import sys
 import threading
@@ -12,8 +11,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import events
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.types import CSSPathType
 
@@ -21,8 +18,8 @@ from . import theming
 from .crash_log import write_crash_log
 from .engine.types.errors import HermesError
 from .engine.types.preferences import StartRequest, UiSettings
-from .frame_writer import FrameWriter
 from .screens.chat import ChatScreen
+from .terminal_app import TerminalApp
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -52,7 +49,7 @@ CLOSE_S = 2.0
 """How long the engine may take to save and end what runs."""
 
 
-class HermesApp(App[int]):
+class HermesApp(TerminalApp):
     """The full-screen program.
 
     Args:
@@ -77,7 +74,7 @@ class HermesApp(App[int]):
         *,
         config_home: Path | None = None,
     ) -> None:
-        super().__init__(driver_class=_driver_class())
+        super().__init__(has_mouse=ui.mouse)
         self.ui = ui
         self.start = start or StartRequest()
         self.engine: Engine | None = None
@@ -85,17 +82,10 @@ class HermesApp(App[int]):
         """Printed on the normal screen after leaving."""
         self._build_engine = build_engine
         self._config_home = config_home
-        self._frames = FrameWriter(
-            can_scroll=os.environ.get("HERMES_TUI_SCROLL_REGIONS", "1") != "0",
-            # GNU screen and the Linux console erase to black.
-            can_erase=not os.environ.get("TERM", "").startswith(("screen", "linux")),
-        )
         self._leaving = False
         self._has_failed = False
         self._engine_end: threading.Thread | None = None
-        self._has_mouse = ui.mouse
         self.set_class(ui.plain, "-plain")
-        self._early: list[events.Key | events.Paste] | None = []
         self.use_theme(ui.theme)
 
     # Look
@@ -130,24 +120,12 @@ class HermesApp(App[int]):
 
     # Start
 
-    async def on_event(self, event: events.Event) -> None:
-        """Hold what was typed before the prompt could take it."""
-        if self._early is not None and isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
-            self._early.append(event)
-            return
-        await super().on_event(event)
-
     def on_ready(self) -> None:
         """The first frame is painted: hand over what was typed already, then load what is heavy."""
         gc.freeze()
         gc.enable()
         self._watch_signals()
-        # Enter reads as a newline while the terminal was not ours yet.
-        self._early = [
-            events.Key("enter", "\r") if isinstance(event, events.Key) and event.key == "ctrl+j" else event
-            for event in self._early or ()
-        ]
-        self._release_early()
+        self.release_keys(first=True)
         self.chat.composer.call_after_refresh(self._start_loading)
 
     def _start_loading(self) -> None:
@@ -162,19 +140,6 @@ class HermesApp(App[int]):
             self._start_engine()
         except Exception as error:  # noqa: BLE001 - the wall around a thread: nothing else would tell
             self.call_later(self._handle_exception, error)
-
-    def push_screen(self, screen: Any, *args: Any, **options: Any) -> Any:
-        """Show a screen; what is typed before it can take keys waits for it."""
-        pushed = super().push_screen(screen, *args, **options)
-        if self._early is None and not self.is_headless:
-            self._early = []
-            self.screen.call_after_refresh(self._release_early)
-        return pushed
-
-    def _release_early(self) -> None:
-        early, self._early = self._early or (), None
-        for event in early:
-            self.post_message(event)
 
     def _start_engine(self) -> None:
         try:
@@ -208,46 +173,7 @@ class HermesApp(App[int]):
         """Stop the turn; that closes the dialog as denied."""
         self.chat.turns.interrupt()
 
-    # The terminal
-
-    def _display(self, screen: Screen[Any], renderable: Any) -> None:
-        from textual._compositor import CompositorUpdate
-
-        if isinstance(renderable, CompositorUpdate):
-            renderable = self._frames.wrap(renderable)
-        super()._display(screen, renderable)
-
-    def on_resize(self, event: events.Resize) -> None:
-        """What the terminal shows after a resize is its own affair."""
-        del event
-        self._frames.reset()
-
-    def toggle_mouse(self) -> bool:
-        """Give the mouse to the terminal, or take it back; returns whether it is ours now."""
-        self._has_mouse = not self._has_mouse
-        driver: Any = self._driver
-        if driver is not None and hasattr(driver, "_enable_mouse_support"):
-            driver._mouse = True  # the driver looks at this before it writes
-            (driver._enable_mouse_support if self._has_mouse else driver._disable_mouse_support)()
-            driver._mouse = self._has_mouse
-        return self._has_mouse
-
-    def notify_terminal(self, text: str) -> None:
-        """Ring, and ask the terminal for a notification (OSC 9), which those that know it show."""
-        if self._driver is not None and not self.is_headless:
-            safe = "".join(c for c in text if c.isprintable())
-            self._driver.write(f"\x07\x1b]9;{safe}\x1b\\")
-
-    def redraw(self) -> None:
-        """Paint everything again."""
-        self._frames.reset()
-        self.refresh(repaint=True, layout=True)
-        for screen in self.screen_stack:
-            screen.refresh(repaint=True, layout=True)
-
-    def _resume_signal(self) -> None:
-        super()._resume_signal()
-        self.redraw()
+    # The terminal's end
 
     def _watch_signals(self) -> None:
         if threading.current_thread() is not threading.main_thread() or self.is_headless:
@@ -307,14 +233,6 @@ class HermesApp(App[int]):
         self.goodbye = f"hermes-tui stopped on an internal error: {type(error).__name__}: {error}\nDetails: {path}"
         self.close_engine(wait_s=0)  # the loop ends only when the turn's thread does
         self._close_messages_no_wait()
-
-
-def _driver_class() -> type[Any] | None:
-    if sys.platform == "win32":
-        return None
-    from .driver import TerminalDriver
-
-    return TerminalDriver
 
 
 def run_app(
