@@ -149,6 +149,7 @@ def test_a_session_is_found_by_a_word_it_said_and_resumed(user: Installation, se
         ready(terminal)
         say(terminal, "largest bird?")
         terminal.wait_for("The wandering albatross.")
+        terminal.wait_for("ctrl+r sessions")  # the turn is over, its last row stored
     with user.start() as terminal:
         ready(terminal)
         terminal.type("\x12")  # ctrl+r
