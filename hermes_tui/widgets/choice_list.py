@@ -112,7 +112,7 @@ class ChoiceList(StyledLines, can_focus=False):
             return
         self._made_for = (width, self.flow)
         self._rows = self._flow_rows(width) if self.flow else self._list_rows(width)
-        self.virtual_size = Size(width, len(self._rows))
+        self.set_extent(width, len(self._rows))
 
     def _list_rows(self, width: int) -> list[list[tuple[int, list[Span]]]]:
         rows: list[list[tuple[int, list[Span]]]] = []

@@ -11,7 +11,6 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
@@ -76,7 +75,7 @@ class LineList(StyledLines, can_focus=True):
     def items_changed(self, cursor: int | None = None) -> None:
         """Take the new number of items; ``cursor`` places the cursor (the first item when it has none)."""
         count = self.item_count()
-        self.virtual_size = Size(self.scrollable_content_region.width, count * self.ITEM_HEIGHT)
+        self.set_extent(self.scrollable_content_region.width, count * self.ITEM_HEIGHT)
         wanted = self.cursor if cursor is None else cursor
         target = self._nearest(max(0, min(wanted, count - 1)), 1) if count else -1
         if target == self.cursor:
@@ -162,7 +161,7 @@ class LineList(StyledLines, can_focus=True):
     def on_resize(self, event: events.Resize) -> None:
         """Keep the cursor in view."""
         del event
-        self.virtual_size = Size(self.scrollable_content_region.width, self.item_count() * self.ITEM_HEIGHT)
+        self.set_extent(self.scrollable_content_region.width, self.item_count() * self.ITEM_HEIGHT)
         self.show_cursor()
 
     def render_line(self, y: int) -> Strip:

@@ -45,7 +45,10 @@ def shown(text: str) -> str:
 
 def clusters(text: str) -> list[tuple[int, int, int]]:
     """Return ``(start, end, cells)`` for every character as a reader sees it."""
-    return split_graphemes(text)[0]
+    found = split_graphemes(text)[0]
+    if "\u200d" in text:  # joiners that join nothing are measured differently there
+        return [(start, end, cell_len(text[start:end])) for start, end, _ in found]
+    return found
 
 
 def wrap(text: str, width: int, hang: int = 0, *, prose: bool = True) -> list[tuple[int, int]]:

@@ -39,6 +39,14 @@ class StyledLines(ScrollView):
             self._styles_of, self._line_styles = variables, LineStyles(variables)
         return self._line_styles
 
+    def set_extent(self, width: int, rows: int) -> None:
+        """Say how much there is to scroll; the bar shows only where it is needed.
+
+        Textual looks at the bar when the widget's own size changes, which is before the rows are known.
+        """
+        self.virtual_size = Size(width, rows)
+        self.show_vertical_scrollbar = rows > self.container_size.height
+
     def strip_of(self, spans: Sequence[Span], width: int, ground: str = "") -> Strip:
         """Return a strip of exactly ``width`` cells; ``ground`` names a style to lay under all of it."""
         styles = self.line_styles
@@ -194,7 +202,7 @@ class LineView(StyledLines, can_focus=True):
             return False
         self._rows, self._first_rows = _rows_of(self._lines, width)
         self._wrapped_for = width
-        self.virtual_size = Size(width, len(self._rows))
+        self.set_extent(width, len(self._rows))
         return True
 
 
