@@ -17,6 +17,7 @@ from .engine.config.loader import LoadedSettings, load_settings
 from .engine.config.paths import ensure_private_dir
 from .engine.config.secrets import Keys
 from .engine.config.settings import ProviderSettings
+from .engine.policy.redaction import Redactor
 from .engine.policy.trust import TrustStore
 from .engine.providers.base import Endpoint
 from .engine.providers.catalog import PROVIDERS
@@ -27,6 +28,7 @@ from .engine.runtime.agent import Agent, AgentOptions, AgentParts
 from .engine.runtime.callbacks import Callback
 from .engine.runtime.local_engine import LocalEngine
 from .engine.runtime.model_directory import ModelParts
+from .engine.runtime.logs import start_log
 from .engine.runtime.rule_book import RuleBook
 from .engine.store.db import SessionDB
 from .engine.types.errors import ConfigError, ProviderError, StoreError
@@ -180,6 +182,7 @@ def build_engine(loaded: LoadedSettings, *, demo: bool = False, **endpoint_flags
         effect = (
             "commands run in a plain sh, without a lasting state" if shutil.which("sh") else "no command can be run"
         )
+    start_log(loaded.paths.log_dir, os.environ, Redactor(shop.secrets).text)
         shop.notices.append(("warning", f"bash was not found; {effect}."))
     model = DEMO_MODEL if demo else _default_model(shop, endpoint_flags)
     return LocalEngine(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,11 +83,13 @@ class Capture:
     Args:
         log_path: Where the full log goes, should the output be longer than what is kept.
         emit: Receives live text.
+        redact: Takes secrets out of what goes into the log.
     """
 
-    def __init__(self, log_path: Path, emit: Callable[[str], None]) -> None:
+    def __init__(self, log_path: Path, emit: Callable[[str], None], redact: Callable[[str], str] = str) -> None:
         self.live = LiveFeed(emit)
         self._stream = InertStream()
+        self._redact = redact
         self._log_path = log_path
         self._log: TextIO | None = None
         self._log_room = LOG_CAP_BYTES
@@ -137,7 +140,8 @@ class Capture:
 
     def _start_log(self) -> None:
         try:
-            self._log = self._log_path.open("w", encoding="utf-8", errors="replace", newline="")
+            fd = os.open(self._log_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            self._log = os.fdopen(fd, "w", encoding="utf-8", errors="replace", newline="")
         except OSError as error:
             self._log_note = f"The full log could not be written: {error.strerror}."
         self._overflows = True
@@ -149,7 +153,7 @@ class Capture:
             return
         self._log_room -= len(text)
         try:
-            self._log.write(text)
+            self._log.write(self._redact(text))
             if self._log_room <= 0:
                 self._log.write("\n[log ends here: too long]\n")
                 self._log_note = "The output is longer than the log may grow; the log holds its beginning."

@@ -85,6 +85,10 @@ class ToolContext(Protocol):
         """Default time limit of the call."""
         ...
 
+    def redact(self, text: str) -> str:
+        """Return a text without secrets: for whatever a tool writes to ``spill_dir``."""
+        ...
+
     def emit_output(self, text: str) -> None:
         """Show live output in the call's card. Never blocks."""
         ...

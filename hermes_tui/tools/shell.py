@@ -20,7 +20,7 @@ from .base import ToolFailure
 from .capture import Capture
 from .ports import CancelToken
 from .proctree import Member, end_members, end_session, has_process_table, now_ticks, session_members
-from .shell_call import CallPipes, Ending, collect, drain_in_background
+from .shell_call import CallPipes, Ending, LateLog, collect, drain_in_background
 from .shell_drivers import CHILD_ENV, DRIVERS, DROPPED_ENV, STATE_END, Driver
 
 INTERRUPT_GRACE_S = 0.08
@@ -66,7 +66,7 @@ class Shell:
         """Where the next command starts."""
 
     def run(
-        self, command: str, capture: Capture, cancel: CancelToken, *, timeout_s: float, cwd: str = "", late_log: Path
+        self, command: str, capture: Capture, cancel: CancelToken, *, timeout_s: float, cwd: str = "", late_log: LateLog
     ) -> ShellResult:
         """Run a command to its end.
 
@@ -179,7 +179,7 @@ class Shell:
                 data = data[os.write(self._process.stdin.fileno(), data) :]
 
     def _after_status(
-        self, ending: Ending, pipes: CallPipes, cwd: str, late_log: Path, notes: list[str]
+        self, ending: Ending, pipes: CallPipes, cwd: str, late_log: LateLog, notes: list[str]
     ) -> ShellResult:
         if ending.status == "cd":
             raise ToolFailure(f"The folder {cwd} cannot be entered. Nothing was run.")

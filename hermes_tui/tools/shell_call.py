@@ -12,6 +12,7 @@ import subprocess
 import termios
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -180,7 +181,16 @@ class _ExitWatch:
             os.close(fd)
 
 
-def drain_in_background(pipes: CallPipes, log_path: Path) -> bool:
+@dataclass(frozen=True, slots=True)
+class LateLog:
+    """Where output goes that background jobs write after the call."""
+
+    path: Path
+    redact: Callable[[str], str] = str
+    """Takes secrets out of it."""
+
+
+def drain_in_background(pipes: CallPipes, late: LateLog) -> bool:
     """Keep reading for a background job that still writes, so that it neither blocks nor dies of a closed pipe.
 
     Returns:
@@ -193,20 +203,25 @@ def drain_in_background(pipes: CallPipes, log_path: Path) -> bool:
         return False
     fd = pipes.release()
     os.set_blocking(fd, True)
-    threading.Thread(target=_drain, args=(fd, log_path), name="shell-background-output", daemon=True).start()
+    threading.Thread(target=_drain, args=(fd, late), name="shell-background-output", daemon=True).start()
     return True
 
 
-def _drain(fd: int, log_path: Path) -> None:
+def _drain(fd: int, late: LateLog) -> None:
     stream = InertStream()
     room = LOG_CAP_BYTES
-    with suppress(OSError), os.fdopen(fd, "rb", buffering=0) as pipe, log_path.open("a", encoding="utf-8") as log:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+    with (
+        suppress(OSError),
+        os.fdopen(fd, "rb", buffering=0) as pipe,
+        os.fdopen(os.open(late.path, flags, 0o600), "a", encoding="utf-8") as log,
+    ):
         while data := pipe.read(_CHUNK):
             room -= len(data)
             if room > 0:
-                log.write(stream.feed(data))
+                log.write(late.redact(stream.feed(data)))
                 log.flush()
-        log.write(stream.finish())
+        log.write(late.redact(stream.finish()))
 
 
 def _parse_report(report: bytes, mark: str) -> Ending | None:

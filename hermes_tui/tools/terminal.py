@@ -19,6 +19,7 @@ from .ports import ToolContext
 from .registry import registry
 from .session import shell_of
 from .shell import ShellResult, find_shell
+from .shell_call import LateLog
 
 MAX_TIMEOUT_S = 600.0
 MAX_COMMAND_CHARS = 100_000
@@ -69,15 +70,15 @@ def run(args: Args, context: ToolContext) -> Result:
     with suppress(OSError):  # told when a log is needed
         context.spill_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     name = f"terminal-{re.sub(r'[^A-Za-z0-9_.-]', '_', context.call_id)[:80]}-{secrets.token_hex(3)}"
-    capture = Capture(context.spill_dir / f"{name}.log", context.emit_output)
-    late_log = context.spill_dir / f"{name}-background.log"
+    capture = Capture(context.spill_dir / f"{name}.log", context.emit_output, context.redact)
+    late_log = LateLog(context.spill_dir / f"{name}-background.log", context.redact)
     started = time.monotonic()
     ran = shell.run(command, capture, context.cancel, timeout_s=timeout_s, cwd=cwd, late_log=late_log)
     captured = capture.finish()
     capture.live.flush(time.monotonic())
     notes = list(ran.notes)
     if ran.held_open or ran.jobs:
-        notes.append(_describe_jobs(ran, str(late_log)))
+        notes.append(_describe_jobs(ran, str(late_log.path)))
     if ran.exit_code and _wants_a_person(command, captured.text):
         notes.append(_NEEDS_INPUT)
     return _result(ran, captured, notes, timeout_s, time.monotonic() - started)

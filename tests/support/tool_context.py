@@ -96,6 +96,9 @@ class PlainContext:
     emitted: list[str] = field(default_factory=list)
     on_output: Callable[[str], None] = lambda text: None
 
+    def redact(self, text: str) -> str:
+        return text.replace("PLANTED-SECRET", "[redacted:test]")
+
     def emit_output(self, text: str) -> None:
         self.emitted.append(text)
         self.on_output(text)

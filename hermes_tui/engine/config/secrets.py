@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..types.errors import ConfigError
 from .paths import Paths, write_private
+from .secret_shapes import redact_shapes
 from .settings import ProviderSettings
 from .toml_file import read_toml
 
@@ -146,10 +147,10 @@ def clean(raw: str, source: str) -> str:
 
 
 def redact(text: str, keys: Iterable[str]) -> str:
-    """Return a text with every key replaced by ``[redacted:key]``."""
+    """Return a text with every key as ``[redacted:key]``, and without what looks like somebody else's."""
     for key in sorted((key for key in keys if key), key=len, reverse=True):
         text = text.replace(key, "[redacted:key]")
-    return text
+    return redact_shapes(text)
 
 
 def _run(command: Sequence[str]) -> str:

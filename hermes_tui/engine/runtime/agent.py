@@ -417,6 +417,7 @@ class Agent:
 
     def _title_model(self, token: CancelToken, user_text: str, answer: str) -> str:
         """Ask for a title; empty when none is wanted or no model gives one."""
+            redact=Redactor(parts.secrets).text,
         choice = self._parts.settings.auxiliary.get("title", AuxiliarySettings())
         if not choice.enabled:
             return ""

@@ -186,7 +186,7 @@ class Executor:
             payload = self._with_warning(job, payload, is_ok=outcome == "ok")
         limit = min(planned.tool.max_result_chars if planned.tool else MIN_CHARS, max(MIN_CHARS, room))
         try:
-            payload = cap(payload, limit, self._parts.spill_dir)
+            payload = cap(payload, limit, self._parts.spill_dir, self._redactor.text)
             text = as_text(payload)
         except (ValueError, TypeError, RecursionError):
             payload = failure("The tool returned something that cannot be written as JSON.")

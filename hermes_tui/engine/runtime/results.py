@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,17 +57,23 @@ def checked(payload: object) -> dict[str, Any]:
     return payload
 
 
-def cap(payload: dict[str, Any], max_chars: int, folder: Path) -> dict[str, Any]:
+def cap(payload: dict[str, Any], max_chars: int, folder: Path, redact: Callable[[str], str] = str) -> dict[str, Any]:
     """Return a payload whose text fits, cutting its longest string and keeping the whole of it in a private file.
 
     The first 40 % and last 60 % of what fits stay inline: the end of an output usually says how it went.
+
+    Args:
+        payload: The result.
+        max_chars: What its JSON text may hold.
+        folder: Gets the file.
+        redact: Takes secrets out of what goes into the file.
     """
     if len(as_text(payload)) <= max_chars:
         return payload
     key = max(payload, key=lambda name: len(_plain(payload[name])))
     whole = _plain(payload[key])
     budget = max(0, max_chars - len(as_text({**payload, key: ""})) - _NOTE_CHARS)
-    place = _keep(whole, folder)
+    place = _keep(redact(whole), folder)
     note = f"Cut: {len(whole)} characters in all."
     note += f" The whole text is in {place}; read it in parts with read_file." if place else " The rest was not kept."
     while True:

@@ -144,7 +144,7 @@ class LiveSession:
 
     def rename(self, title: str) -> str:
         """Set the title and return the one stored (numbered when taken)."""
-        stored = self._store.rename(self._agent.session_id, title)
+        stored = self._store.rename(self._agent.session_id, self._agent.conversation.redact(title))
         self._agent.hub.emit(SessionTitled(title=stored))
         return stored
 

@@ -64,7 +64,7 @@ class SessionDirectory:
 
     def rename_session(self, session_id: str, title: str) -> str:
         """Set a title; returns the one stored."""
-        return self._store.rename(session_id, title)
+        return self._store.rename(session_id, self._redactor.text(title))
 
     def delete_session(self, session_id: str) -> None:
         """Hide a session now; it is erased once it can no longer be brought back."""
@@ -113,12 +113,12 @@ class SessionDirectory:
     def add_prompt_history(self, cwd: str, text: str) -> None:
         """Remember what was sent; a read-only database forgets it."""
         with suppress(StoreReadOnly):
-            self._store.add_prompt(cwd, text)
+            self._store.add_prompt(cwd, self._redactor.text(text))
 
     def save_draft(self, key: str, text: str) -> None:
         """Keep an unsent draft; empty text forgets it."""
         with suppress(StoreReadOnly):
-            self._store.save_draft(key, text)
+            self._store.save_draft(key, self._redactor.text(text))
 
     def load_draft(self, key: str) -> str:
         """The kept draft, or empty."""

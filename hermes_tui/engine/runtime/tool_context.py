@@ -91,6 +91,8 @@ class ContextParts:
     emit: Callable[[Event], None]
     approvals: Approvals
     agent_id: str = ""
+    redact: Callable[[str], str] = str
+    """Takes secrets out of a text."""
 
 
 class CallContext:
@@ -139,10 +141,14 @@ class CallContext:
         """Default time limit of the call."""
         return self._parts.timeout_s
 
+    def redact(self, text: str) -> str:
+        """Return a text without secrets, for what is written to disk or shown."""
+        return self._parts.redact(text)
+
     def emit_output(self, text: str) -> None:
         """Show live output in the call's card; nothing once the call has its result."""
         if self._is_open and text:
-            self._parts.emit(ToolOutput(call_id=self.call_id, text=text))
+            self._parts.emit(ToolOutput(call_id=self.call_id, text=self.redact(text)))
 
     def ask(self, question: str, choices: Sequence[str]) -> str:
         """Ask the person; blocks; empty when declined or nobody is there."""

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from hermes_tui.engine.policy.redaction import SHAPES, Redactor
+from hermes_tui.engine.config.secret_shapes import SHAPES
+from hermes_tui.engine.policy.redaction import Redactor
 
 FILLER = "abcdefghijklmnopqrstuvwxyz0123456789"
 PEM = "PRIVATE KEY-----"
