@@ -17,6 +17,7 @@ from .engine.config.loader import LoadedSettings, load_settings
 from .engine.config.paths import ensure_private_dir
 from .engine.config.secrets import Keys
 from .engine.config.settings import ProviderSettings
+from .engine.context.memory import MemoryBook
 from .engine.policy.redaction import Redactor
 from .engine.policy.trust import TrustStore
 from .engine.providers.base import Endpoint
@@ -27,8 +28,8 @@ from .engine.providers.windows import cost_usd, with_window
 from .engine.runtime.agent import Agent, AgentOptions, AgentParts
 from .engine.runtime.callbacks import Callback
 from .engine.runtime.local_engine import LocalEngine
-from .engine.runtime.model_directory import ModelParts
 from .engine.runtime.logs import start_log
+from .engine.runtime.model_directory import ModelParts
 from .engine.runtime.rule_book import RuleBook
 from .engine.store.db import SessionDB
 from .engine.types.errors import ConfigError, ProviderError, StoreError
@@ -63,6 +64,7 @@ class Workshop:
         self.rules = RuleBook(loaded.paths, env)
         self.clients = ProviderClients(env)
         self.registry = load_builtin_tools()
+        self.memory = MemoryBook(loaded.paths.memory_file, loaded.paths.user_file)
         self._flags = dict(endpoint_flags or {})
         self._windows: dict[str, int] = {}
         self._secrets: set[str] = set()
@@ -138,6 +140,8 @@ class Workshop:
             secrets=self.secrets,
             is_trusted=self.trust.is_trusted,
             forget_key=self.keys.forget,
+            memory=self.memory,
+            archive=self.store,
             cost_usd=cost_usd,
         )
 
@@ -178,11 +182,11 @@ def build_engine(loaded: LoadedSettings, *, demo: bool = False, **endpoint_flags
         StoreError: Not even a temporary database can be made.
     """
     shop = Workshop(loaded, os.environ, endpoint_flags)
+    start_log(loaded.paths.log_dir, os.environ, Redactor(shop.secrets).text)
     if not shutil.which("bash"):
         effect = (
             "commands run in a plain sh, without a lasting state" if shutil.which("sh") else "no command can be run"
         )
-    start_log(loaded.paths.log_dir, os.environ, Redactor(shop.secrets).text)
         shop.notices.append(("warning", f"bash was not found; {effect}."))
     model = DEMO_MODEL if demo else _default_model(shop, endpoint_flags)
     return LocalEngine(
@@ -263,7 +267,7 @@ class AIAgent(Agent):
         workspace: str | Path | None = None,
         db: SessionDB | None = None,
     ) -> None:
-        del quiet_mode, save_trajectories, skip_memory
+        del quiet_mode, save_trajectories
         loaded = load_settings(os.environ, dict(routing or {}))
         flags = {"provider": provider, "api_mode": api_mode, "base_url": base_url, "api_key": api_key}
         self._shop = Workshop(loaded, os.environ, {name: value for name, value in flags.items() if value}, db)
@@ -277,6 +281,7 @@ class AIAgent(Agent):
             platform=platform or "library",
             session_id=self._shop.store.resolve(session_id) if session_id else "",
             skip_context_files=skip_context_files,
+            skip_memory=skip_memory,
             callbacks=callbacks,
         )
         super().__init__(options, self._shop.agent_parts())

@@ -124,9 +124,7 @@ class EntryPresenter:
         self._pending_user = entry
 
     def present(self, event: ev.Event) -> None:
-        """Show one event. Text of subagents stays inside their own card."""
-        if event.agent_id:
-            return
+        """Show one event."""
         match event:
             case ev.TextDelta(text=text):
                 self._add_text(text, event.at)
@@ -302,12 +300,12 @@ class Presenter:
             self.present(event)
 
     def present(self, event: ev.Event) -> None:
-        """Show one event."""
+        """Show one event. What a subagent does is told by the card of the call that started it."""
+        if event.agent_id:
+            return
         self.entries.present(event)
         shell = self._shell
         match event:
-            case ev.TextDelta() | ev.ReasoningDelta() if event.agent_id:
-                pass
             case ev.TextDelta():
                 shell.show_activity("writing")
             case ev.ReasoningDelta():

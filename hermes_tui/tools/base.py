@@ -96,4 +96,8 @@ class Tool:
     """Puts back what the tool keeps for a session, from its last successful result, when the session is resumed."""
     pin: Callable[[SessionState], str] | None = None
     """Returns what a compressed conversation must carry word for word, as Markdown under a heading; may be empty."""
+    needs: str = ""
+    """The service of :mod:`.ports` that it works with; without that it is not offered."""
+    is_bounded: bool = True
+    """False for a handler that limits itself: it may run longer than any other."""
     max_result_chars: int = 100_000

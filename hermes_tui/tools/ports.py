@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 StateT = TypeVar("StateT")
 
@@ -39,6 +39,38 @@ class SessionState(Protocol):
 
         An object with a ``close()`` method is closed when the session ends.
         """
+        ...
+
+
+class Memory(Protocol):
+    """The service ``memory``: notes that later sessions start with."""
+
+    def change(self, target: str, actions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Apply all actions to ``memory`` or ``user``, or none; returns entries and sizes."""
+        ...
+
+
+class Recall(Protocol):
+    """The service ``recall``: everything that was ever said."""
+
+    def search(self, query: str, limit: int, cursor: str) -> dict[str, Any]:
+        """Return matching sessions with their best places."""
+        ...
+
+    def read(self, session_id: str, around_id: int | None, window: int) -> dict[str, Any]:
+        """Return messages around one, or a session's last ones."""
+        ...
+
+    def recent(self, limit: int) -> dict[str, Any]:
+        """Return the latest sessions."""
+        ...
+
+
+class Delegation(Protocol):
+    """The service ``delegation``: other agents that do a part of the work."""
+
+    def run(self, tasks: Sequence[Mapping[str, Any]], context: ToolContext) -> list[dict[str, Any]]:
+        """Run each task with an agent of its own, several at once; returns what became of each, in order. Blocks."""
         ...
 
 
@@ -83,6 +115,10 @@ class ToolContext(Protocol):
     @property
     def timeout_s(self) -> float:
         """Default time limit of the call."""
+        ...
+
+    def service(self, name: str) -> object:
+        """Return what ``Tool.needs`` names: :class:`Memory`, :class:`Recall` or :class:`Delegation`."""
         ...
 
     def redact(self, text: str) -> str:

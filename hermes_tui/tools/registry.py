@@ -9,7 +9,7 @@ from typing import Any
 from .base import Args, Assessment, Result, Tool, assess_nothing, display_generic
 from .ports import SessionState, ToolContext
 
-BUILTIN_MODULES = ("terminal", "files", "patch", "search", "todo", "clarify")
+BUILTIN_MODULES = ("terminal", "files", "patch", "search", "todo", "clarify", "memory", "session_search", "delegate")
 
 
 class ToolRegistry:
@@ -33,6 +33,8 @@ class ToolRegistry:
         display: Callable[[Args, Result | None], dict[str, Any]] = display_generic,
         restore: Callable[[SessionState, Result], None] | None = None,
         pin: Callable[[SessionState], str] | None = None,
+        needs: str = "",
+        is_bounded: bool = True,
         max_result_chars: int = 100_000,
     ) -> Tool:
         """Add a tool, replacing one of the same name. See :class:`~hermes_tui.tools.base.Tool` for the arguments."""
@@ -48,6 +50,8 @@ class ToolRegistry:
             display=display,
             restore=restore,
             pin=pin,
+            needs=needs,
+            is_bounded=is_bounded,
             max_result_chars=max_result_chars,
         )
         self._tools[name] = tool

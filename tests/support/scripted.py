@@ -131,10 +131,13 @@ class MemoryStore:
         model: str | None = None,
         provider: str | None = None,
         session_id: str | None = None,
+        parent: str | None = None,
         claim: bool = False,
     ) -> str:
         name = session_id or f"s{len(self.rows)}"
-        self.created.append({"id": name, "source": source, "cwd": cwd, "model": model, "provider": provider})
+        self.created.append(
+            {"id": name, "source": source, "cwd": cwd, "model": model, "provider": provider, "parent": parent}
+        )
         self.rows[name] = []
         return name
 

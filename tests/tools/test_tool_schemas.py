@@ -10,21 +10,38 @@ import pytest
 
 from hermes_tui.tools.registry import load_builtin_tools
 
-NAMES = ["clarify", "patch", "read_file", "search_files", "terminal", "todo", "write_file"]
+NAMES = [
+    "clarify",
+    "delegate_task",
+    "memory",
+    "patch",
+    "read_file",
+    "search_files",
+    "session_search",
+    "terminal",
+    "todo",
+    "write_file",
+]
 GOOD = {
     "clarify": [{"question": "q"}, {"question": "q", "choices": ["a"]}],
+    "delegate_task": [{"goal": "g"}, {"tasks": [{"goal": "g", "context": "c", "toolsets": ["files"]}]}],
+    "memory": [{"target": "user", "actions": [{"action": "add", "content": "x"}]}],
     "patch": [{"path": "a", "old_string": "b", "new_string": ""}],
     "read_file": [{"path": "a"}, {"path": "a", "offset": 1, "limit": 2000}],
     "search_files": [{"pattern": "x"}, {"pattern": "x", "target": "files", "glob": "*", "limit": 5, "context": 0}],
+    "session_search": [{}, {"query": "x", "limit": 3}, {"session_id": "s", "around_message_id": 4, "window": 2}],
     "terminal": [{"command": "ls"}, {"command": "ls", "timeout_s": 0.5, "cwd": "x", "description": "y"}],
     "todo": [{}, {"todos": [{"id": "1", "content": "x", "status": "done"}], "merge": True}],
     "write_file": [{"path": "a", "content": ""}],
 }
 BAD = {
     "clarify": [{}, {"question": ""}, {"question": "q", "choices": ["1", "2", "3", "4", "5"]}],
+    "delegate_task": [{"goal": ""}, {"tasks": []}, {"tasks": [{"goal": "g"}] * 4}],
+    "memory": [{}, {"target": "x", "actions": []}, {"target": "user", "actions": [{"action": "grow"}]}],
     "patch": [{"path": "a", "old_string": "", "new_string": "b"}, {"patch": ""}, {"path": 1}],
     "read_file": [{}, {"path": "a", "offset": 0}, {"path": "a", "limit": 2001}, {"path": 1}],
     "search_files": [{}, {"pattern": ""}, {"pattern": "x", "target": "names"}, {"pattern": "x", "limit": 0}],
+    "session_search": [{"query": ""}, {"limit": 11}, {"window": 0}],
     "terminal": [{}, {"command": "ls", "timeout_s": 0}, {"command": "ls", "timeout_s": 601}],
     "todo": [{"todos": [{"id": "1", "content": "x", "status": "completed"}]}, {"todos": [{"id": "1"}]}],
     "write_file": [{"path": "a"}, {"content": "a"}],
@@ -51,7 +68,7 @@ def test_the_schema_accepts_calls_and_refuses_others(name: str) -> None:
 def test_only_harmless_tools_run_beside_others() -> None:
     registry = load_builtin_tools()
     parallel = {name for name in NAMES if (tool := registry.get(name)) and tool.parallel}
-    assert parallel == {"read_file", "search_files"}
+    assert parallel == {"read_file", "search_files", "session_search"}
     interactive = {name for name in NAMES if (tool := registry.get(name)) and tool.interactive}
     assert interactive == {"clarify"}
 

@@ -75,6 +75,16 @@ class Paths:
         """The agent's identity, when the user wrote one."""
         return self.data_dir / "SOUL.md"
 
+    @property
+    def memory_file(self) -> Path:
+        """What the agent noted for later sessions."""
+        return self.data_dir / "MEMORY.md"
+
+    @property
+    def user_file(self) -> Path:
+        """What the agent noted about the person."""
+        return self.data_dir / "USER.md"
+
 
 def find_paths(env: Mapping[str, str]) -> Paths:
     """Return where things live; creates nothing.

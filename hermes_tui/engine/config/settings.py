@@ -120,6 +120,18 @@ class CompressionSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DelegationSettings:
+    """``[delegation]``."""
+
+    max_iterations: int = field(default=50, metadata={"min": 1})
+    """Model requests that a subagent may make."""
+    max_children: int = field(default=3, metadata={"min": 1, "max": 3})
+    """Subagents of one call that work at the same time."""
+    model: str = ""
+    """``provider/model`` of subagents; empty uses the main model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetSettings:
     """``[budget]``."""
 
@@ -155,6 +167,8 @@ class Settings:
     """When older messages are summarised."""
     auxiliary: Mapping[str, AuxiliarySettings] = field(default_factory=dict)
     """Side tasks by name: ``title``, ``compression``, ``approval`` (the second opinion of mode ``smart``)."""
+    delegation: DelegationSettings = DelegationSettings()
+    """Other agents that do a part of the work."""
     budget: BudgetSettings = BudgetSettings()
     """Limits on tokens and money."""
     tools: ToolSettings = ToolSettings()

@@ -14,6 +14,7 @@ from ...tools.base import Tool
 from ...tools.registry import ToolRegistry
 from ..config.settings import AuxiliarySettings, Settings
 from ..context.compression import ContextEngine, SummaryEngine
+from ..context.memory import MemoryBook
 from ..policy.approvals import Approvals
 from ..policy.guardrails import Guardrails
 from ..policy.redaction import Redactor
@@ -29,13 +30,15 @@ from .auxiliary import Auxiliary, AuxiliaryParts
 from .callbacks import Callback, adapt_callbacks
 from .compress import Compressor, CompressParts
 from .conversation import Conversation, ConversationParts
+from .delegation import BLOCKED_TOOLSETS, Parent, Subagents
 from .executor import Executor
 from .hub import Hub
 from .interrupt import CancelToken
 from .judge import PLAN_MODE, Judge
 from .loop import Turn, TurnParts
 from .plan import Planner
-from .ports import ClientFor, Cost, Gate, MessageStore, Resolve
+from .ports import ClientFor, Cost, Gate, MessageStore, Resolve, SessionArchive
+from .recall import StoreRecall
 from .route import Route
 from .second_opinion import SecondOpinion
 from .steering import Steering
@@ -68,6 +71,10 @@ class AgentOptions:
     agent_id: str = ""
     """Empty for the main agent."""
     skip_context_files: bool = False
+    parent: Parent | None = None
+    """For a subagent: what ties it to the agent that started it."""
+    skip_memory: bool = False
+    """Leave the notes of earlier sessions out of the prompt, and the tool that changes them."""
     callbacks: Mapping[str, Callback] | None = None
 
 
@@ -95,6 +102,10 @@ class AgentParts:
     """Values of the configured keys."""
     forget_key: Callable[[str], None] = lambda provider: None
     """Makes the next resolving of a provider look for its key anew, because it was refused."""
+    memory: MemoryBook | None = None
+    """Notes of earlier sessions."""
+    archive: SessionArchive | None = None
+    """Everything ever said, for the tool that searches it."""
     context_engine: ContextEngine | None = None
     """How histories are shortened; a summary of their middle when None."""
     cost_usd: Cost = lambda endpoint, usage: None
@@ -120,13 +131,19 @@ class Agent:
         self.hub = Hub(agent_id=options.agent_id)
         for sink in callbacks.sinks:
             self.hub.subscribe(sink)
-        self.approvals = Approvals(self.hub.emit, approver=callbacks.approver, clarifier=callbacks.clarifier)
+        if options.parent is not None:
+            self.hub.subscribe(options.parent.hub.relay)
+            self.approvals = options.parent.approvals
+        else:
+            self.approvals = Approvals(self.hub.emit, approver=callbacks.approver, clarifier=callbacks.clarifier)
         self.steering = Steering(self.hub.emit)
         self.route = Route(parts.resolve, options.model, parts.settings.fallback_providers, forget_key=parts.forget_key)
         self.conversation = Conversation(self._conversation_parts())
         self._objects = SessionObjects()
+        self._services = self._make_services()
         self._checker = ArgumentChecker()
         self._token: CancelToken | None = None
+        self._turn: Turn | None = None
         self._turn_lock = threading.Lock()
         self._load_lock = threading.Lock()
         self._is_loaded = False
@@ -292,14 +309,16 @@ class Agent:
         self._objects.close()
 
     def _run_turn(self, content: str | list[JsonObject], system_message: str, task_id: str | None) -> dict[str, Any]:
-        self._token = CancelToken()
+        parent = self._options.parent
+        self._token = CancelToken() if parent is None else parent.token.child()
         self.hub.turn_id = task_id or new_turn_id()
-        self.approvals.start_turn()
+        if parent is None:
+            self.approvals.start_turn()
         try:
-            turn = Turn(self._turn_parts(self._token, system_message))
-            return turn.run({"role": "user", "content": content}, _shown(content))
+            self._turn = Turn(self._turn_parts(self._token, system_message))
+            return self._turn.run({"role": "user", "content": content}, _shown(content))
         finally:
-            self._token = None
+            self._token = self._turn = None
             self.hub.turn_id = ""
 
     def _turn_parts(self, token: CancelToken, system_message: str) -> TurnParts:
@@ -333,7 +352,51 @@ class Agent:
         if enabled is None:
             enabled = self._parts.settings.agent.toolsets or None
         tools = self._parts.registry.select(enabled, without=self._options.disabled_toolsets)
-        return [tool for tool in tools if not tool.interactive or self.approvals.can_clarify]
+        return [
+            tool
+            for tool in tools
+            if (not tool.interactive or self.approvals.can_clarify) and (not tool.needs or tool.needs in self._services)
+        ]
+
+    def _make_services(self) -> dict[str, object]:
+        """Return what tools may need, by name."""
+        services: dict[str, object] = {}
+        if self._parts.memory is not None and not self._options.skip_memory:
+            services["memory"] = self._parts.memory
+        if self._parts.archive is not None:
+            services["recall"] = StoreRecall(self._parts.archive, lambda: self.session_id)
+        if self._options.parent is None:
+            services["delegation"] = Subagents(self._spawn, self._parts.settings.delegation.max_children)
+        return services
+
+    def _spawn(self, name: str, token: CancelToken, toolsets: Sequence[str]) -> Agent:
+        """Make a subagent."""
+        own, settings = self._options, self._parts.settings
+        options = AgentOptions(
+            model=settings.delegation.model or self.route.models_left[0],
+            workspace=own.workspace,
+            max_iterations=settings.delegation.max_iterations,
+            enabled_toolsets=tuple(toolsets) or own.enabled_toolsets,
+            disabled_toolsets=(*own.disabled_toolsets, *BLOCKED_TOOLSETS),
+            platform="subagent",
+            agent_id=name,
+            skip_context_files=own.skip_context_files,
+            skip_memory=True,
+            parent=Parent(
+                session_id=self.session_id,
+                hub=self.hub,
+                approvals=self.approvals,
+                token=token,
+                add_usage=self._count_child,
+            ),
+        )
+        return Agent(options, self._parts)
+
+    def _count_child(self, usage: Usage, cost_usd: float | None) -> None:
+        """Count what a subagent used: in this session, and in the running turn. Any thread."""
+        self.conversation.add_usage(usage, cost_usd)
+        if (turn := self._turn) is not None:
+            turn.add_usage(usage, cost_usd)
 
     def _executor(self, tools: Sequence[Tool], guardrails: Guardrails) -> Executor:
         parts, settings = self._parts, self._parts.settings
@@ -354,7 +417,9 @@ class Agent:
             timeout_s=settings.tools.terminal_timeout_s,
             emit=self.hub.emit,
             approvals=self.approvals,
+            redact=Redactor(parts.secrets).text,
             agent_id=self._options.agent_id,
+            services=self._services,
         )
         planner = Planner({tool.name: tool for tool in tools}, self._checker)
         return Executor(parts.registry, planner, judge, guardrails, context, Redactor(parts.secrets))
@@ -372,6 +437,9 @@ class Agent:
             skip_context_files=options.skip_context_files,
             is_trusted=parts.is_trusted,
             platform=options.platform,
+            memory=None if options.skip_memory else parts.memory,
+            parent_id=options.parent.session_id if options.parent else "",
+            add_usage=options.parent.add_usage if options.parent else None,
             now=parts.now,
         )
 
@@ -417,7 +485,6 @@ class Agent:
 
     def _title_model(self, token: CancelToken, user_text: str, answer: str) -> str:
         """Ask for a title; empty when none is wanted or no model gives one."""
-            redact=Redactor(parts.secrets).text,
         choice = self._parts.settings.auxiliary.get("title", AuxiliarySettings())
         if not choice.enabled:
             return ""

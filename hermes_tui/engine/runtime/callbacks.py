@@ -146,6 +146,8 @@ def _sink(call: Callback, handlers: Mapping[type[Event], Handler]) -> Sink:
 
     def sink(event: Event) -> None:
         kind = type(event)
+        if event.agent_id:  # what subagents do is part of the call that started them
+            return
         if isinstance(event, ToolStarted):
             turn.args[event.call_id] = event.args
         if handler := handlers.get(kind):

@@ -40,6 +40,10 @@ class ConversationParts:
     is_trusted: Callable[[str, str], bool] = lambda path, digest: False
     """Whether a project's file (path, content hash) may be used."""
     platform: str = ""
+    parent_id: str = ""
+    """The session of the agent that started this one."""
+    add_usage: Callable[[Usage, float | None], None] | None = None
+    """Counts a subagent's requests where its parent's are counted; None counts them on the own session."""
     memory: MemoryBook | None = None
     """Notes that the prompt of a new session holds; None leaves them out."""
     now: Callable[[], float] = time.time
@@ -56,6 +60,7 @@ class Conversation:
         self._is_stored = bool(parts.session_id)
         self._is_loaded = False
         self._load_lock = threading.Lock()
+        self._usage_lock = threading.Lock()
         self._prompt = ""
         self._window = Window()
         self._calibration = Calibration()
@@ -90,6 +95,7 @@ class Conversation:
                 model=model,
                 provider=provider,
                 session_id=self.session_id,
+                parent=self._parts.parent_id or None,
                 claim=self._parts.source != "library",  # a script may leave thousands behind; none is "open"
             )
             self._is_stored = True
@@ -194,10 +200,14 @@ class Conversation:
         self._calibration.learn(self._window.tokens + fixed_tokens, counted)
 
     def add_usage(self, usage: Usage, cost_usd: float | None) -> None:
-        """Add one request to the session's totals."""
-        self.usage = self.usage + usage
-        self.cost_usd = None if cost_usd is None or self.cost_usd is None else self.cost_usd + cost_usd
-        self._parts.store.add_usage(self.session_id, usage, cost_usd)
+        """Add one request to the session's totals. Any thread."""
+        with self._usage_lock:
+            self.usage = self.usage + usage
+            self.cost_usd = None if cost_usd is None or self.cost_usd is None else self.cost_usd + cost_usd
+        if self._parts.add_usage is not None:
+            self._parts.add_usage(usage, cost_usd)
+        else:
+            self._parts.store.add_usage(self.session_id, usage, cost_usd)
 
     def record_model(self, model: str, provider: str) -> None:
         """Store the model of later requests."""

@@ -15,7 +15,7 @@ from ...tools.base import Assessment, ToolFailure, display_generic
 from ...tools.registry import ToolRegistry
 from ..policy.guardrails import Guardrails
 from ..policy.redaction import Redactor
-from ..types.errors import HermesError
+from ..types.errors import HermesError, ToolError
 from ..types.events import Outcome, ToolFinished, ToolStarted
 from ..types.messages import ToolCall
 from .interrupt import CancelToken
@@ -168,6 +168,8 @@ class Executor:
             payload = checked(planned.tool.handler(permission.args, job.context))
         except ToolFailure as error:
             payload, permission = failure(error.message, **error.details), None
+        except ToolError as error:
+            payload, permission = failure(str(error)), None
         except Exception as error:
             log.exception("the tool %s failed", planned.name)
             text = f"{type(error).__name__}: {error}"[:_MAX_ERROR_CHARS]
@@ -304,7 +306,8 @@ class _Batch:
 
         def on_run() -> None:
             job.runs_since = time.monotonic()
-            job.deadline = job.runs_since + self._executor.max_run_s
+            if job.planned.tool is not None and job.planned.tool.is_bounded:
+                job.deadline = job.runs_since + self._executor.max_run_s
             if self._executor.max_run_s < MAX_RUN_S:
                 self._inbox.put(None)
 

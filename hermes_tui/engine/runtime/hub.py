@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import logging
 import threading
@@ -57,14 +58,25 @@ class Hub:
             _stamp(event, "turn_id", self.turn_id)
             _stamp(event, "agent_id", self.agent_id)
             _stamp(event, "at", time.time())
-            self._pending.append(event)
-            if self._delivering:
-                return
-            self._delivering = True
-            try:
-                self._drain()
-            finally:
-                self._delivering = False
+            self._deliver(event)
+
+    def relay(self, event: Event) -> None:
+        """Deliver a copy of a subagent's event under this hub's numbering; whose it is stays on it. Any thread."""
+        relayed = copy.copy(event)
+        with self._lock:
+            _stamp(relayed, "seq", next(self._numbers))
+            _stamp(relayed, "turn_id", self.turn_id)
+            self._deliver(relayed)
+
+    def _deliver(self, event: Event) -> None:
+        self._pending.append(event)
+        if self._delivering:
+            return
+        self._delivering = True
+        try:
+            self._drain()
+        finally:
+            self._delivering = False
 
     def _drain(self) -> None:
         while self._pending:

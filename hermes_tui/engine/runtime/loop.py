@@ -278,6 +278,10 @@ class Turn:
             )
         )
 
+    def add_usage(self, usage: Usage, cost_usd: float | None) -> None:
+        """Count what a subagent used towards this turn. Any thread."""
+        self._tally.add_usage(usage, cost_usd)
+
     def _raise_if_cancelled(self) -> None:
         if self._parts.token.cancelled:
             raise AnswerInterrupted(Answer())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -25,12 +26,18 @@ class Tally:
     errors: list[str] = field(default_factory=list)
     exit_reason: ExitReason = "error"
     """A turn that nothing else ended was ended by a bug."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add_request(self, usage: Usage, cost_usd: float | None) -> None:
         """Count one request."""
         self.api_calls += 1
-        self.usage = self.usage + usage
-        self.cost_usd = None if cost_usd is None or self.cost_usd is None else self.cost_usd + cost_usd
+        self.add_usage(usage, cost_usd)
+
+    def add_usage(self, usage: Usage, cost_usd: float | None) -> None:
+        """Count tokens and money, a subagent's too. Any thread."""
+        with self._lock:
+            self.usage = self.usage + usage
+            self.cost_usd = None if cost_usd is None or self.cost_usd is None else self.cost_usd + cost_usd
 
     def as_result(self, messages: Sequence[Message], session_id: str, model: str, provider: str) -> dict[str, Any]:
         """Return the result dict."""

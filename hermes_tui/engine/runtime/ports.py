@@ -23,9 +23,13 @@ class MessageStore(Protocol):
         model: str | None = None,
         provider: str | None = None,
         session_id: str | None = None,
+        parent: str | None = None,
         claim: bool = False,
     ) -> str:
-        """Create a session row and return its id; ``claim`` marks it as open in this process."""
+        """Create a session row and return its id.
+
+        A parent makes it a subagent's; ``claim`` marks it as open in this process.
+        """
         ...
 
     def append(self, session_id: str, message: Message) -> int:
@@ -98,6 +102,10 @@ class SessionArchive(Protocol):
 
     def messages(self, session_id: str, before_id: int | None = None, limit: int = 200) -> list[StoredMessage]:
         """Return up to ``limit`` rows before an id, oldest first."""
+        ...
+
+    def history(self, session_id: str) -> list[StoredMessage]:
+        """Return the rows the model gets, oldest first."""
         ...
 
     def around(self, session_id: str, message_id: int, limit: int = 40) -> list[StoredMessage]:

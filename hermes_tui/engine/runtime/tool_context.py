@@ -6,7 +6,7 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -91,6 +91,7 @@ class ContextParts:
     emit: Callable[[Event], None]
     approvals: Approvals
     agent_id: str = ""
+    services: Mapping[str, object] = field(default_factory=dict)
     redact: Callable[[str], str] = str
     """Takes secrets out of a text."""
 
@@ -140,6 +141,10 @@ class CallContext:
     def timeout_s(self) -> float:
         """Default time limit of the call."""
         return self._parts.timeout_s
+
+    def service(self, name: str) -> object:
+        """Return what the tool said it needs."""
+        return self._parts.services[name]
 
     def redact(self, text: str) -> str:
         """Return a text without secrets, for what is written to disk or shown."""
