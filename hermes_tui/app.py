@@ -22,6 +22,7 @@ from .screens.chat import ChatScreen
 from .terminal_app import TerminalApp
 
 if TYPE_CHECKING:
+    from textual import events
     from textual.screen import Screen
 
     from .engine.api import Engine, EngineFactory
@@ -119,6 +120,11 @@ class HermesApp(TerminalApp):
         return chat
 
     # Start
+
+    def before_key(self, event: events.Key) -> None:
+        """Let the chat say who gets a key."""
+        if (stack := self.screen_stack) and isinstance(chat := stack[-1], ChatScreen):
+            chat.input.aim(event)
 
     def on_ready(self) -> None:
         """The first frame is painted: hand over what was typed already, then load what is heavy."""

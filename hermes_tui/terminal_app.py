@@ -43,7 +43,12 @@ class TerminalApp(App[int]):
         if self._early is not None and isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             self._early.append(event)
             return
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            self.before_key(event)
         await super().on_event(event)
+
+    def before_key(self, event: events.Key) -> None:
+        """Called before a key is on its way: the focus may still move."""
 
     def push_screen(self, screen: Any, *args: Any, **options: Any) -> Any:
         """Show a screen; what is typed before it can take keys waits for it."""

@@ -111,22 +111,38 @@ class ChatInput:
             chat.status.activity = "stopping"
         chat.say("Press ctrl+c again to leave; the session is kept.")
 
+    def aim(self, event: events.Key) -> None:
+        """Give the prompt the focus when a key that nobody reads with is on its way: all that follows is text too."""
+        chat = self._chat
+        is_text = event.is_printable or event.key in ("enter", "backspace")
+        if chat.focused is chat.transcript and is_text and not self._reader_action(event):
+            chat.set_focus(chat.composer)
+
+    def _reader_action(self, event: events.Key) -> str:
+        """What a key does to the transcript, or empty: letters need a chosen entry, ``n`` needs hits."""
+        chat = self._chat
+        action = READER_KEYS.get(event.key) or READER_KEYS.get(event.character or "") or ""
+        match action:
+            case "find_next" | "find_previous":
+                counts = chat.is_complete and chat.sessions.is_finding
+            case "entry_up" | "entry_down":
+                counts = True
+            case _:
+                counts = chat.transcript.cursor is not None
+        return action if counts else ""
+
     def reader_key(self, event: events.Key) -> bool:
-        """Act on a key while an entry is chosen; any other letter goes back to the composer. True when used."""
+        """Act on a key while an entry is chosen. True when used."""
         chat = self._chat
         if chat.focused is not chat.transcript:
             return False
-        if event.key == "escape":
+        if event.key == "escape" and chat.is_complete:
             chat.sessions.find("")
             chat.transcript.clear_cursor()
-            chat.composer.focus()
+            chat.set_focus(chat.composer)
             return True
-        if action := READER_KEYS.get(event.key) or READER_KEYS.get(event.character or ""):
+        if action := self._reader_action(event):
             self.act(action)
-            return True
-        if event.is_printable and event.character:
-            chat.composer.focus()
-            chat.composer.insert_text(event.character)
             return True
         return False
 

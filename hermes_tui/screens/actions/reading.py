@@ -29,7 +29,7 @@ def find(chat: ChatScreen, args: str) -> None:
 
 def walk(chat: ChatScreen, step: int, *, user_only: bool = False) -> None:
     """Move the entry cursor."""
-    chat.transcript.focus()
+    chat.set_focus(chat.transcript)
     chat.transcript.move_cursor(step, user_only=user_only)
 
 
