@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format lint types contracts bench matrix snapshots clean
+.PHONY: help run test check format lint types contracts bench matrix fuzz alarms snapshots clean
 
 help: ## Show this help
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -52,6 +52,12 @@ bench: $(VENV)/.dev ## Measure the budgets as ratios within one run
 
 matrix: $(VENV)/.dev ## Print what a turn comes to for every fault of a model server
 	@$(BIN)/python tests/support/fault_matrix.py
+
+fuzz: $(VENV)/.dev ## Compare the gate with a real bash for MINUTES (10)
+	@$(BIN)/python tests/support/gate_fuzz.py --minutes $(or $(MINUTES),10)
+
+alarms: $(VENV)/.dev ## Print how often the gate asks about everyday commands
+	@$(BIN)/python tests/support/gate_alarms.py
 
 snapshots: $(VENV)/.dev ## Accept the screens as they are now (look at them first: snapshot_report.html)
 	@$(BIN)/python -m pytest -n $(JOBS) tests/snapshot --snapshot-update

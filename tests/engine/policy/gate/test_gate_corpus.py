@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.gate_alarms import MODES, alarms, everyday_commands, make_project
 
 ROWS = [
     line.split("\t", 3)
@@ -57,3 +58,9 @@ def test_the_corpus_is_large_and_half_of_it_is_harmless_in_ask_mode():
     harmless = sum(row[0] == "allow" for row in ROWS)
     assert len(ROWS) >= 500
     assert harmless >= len(ROWS) / 2
+
+
+@pytest.mark.parametrize(("mode", "most"), [("ask", 2), ("strict", 35)])
+def test_everyday_commands_hardly_ever_ask(mode, most, tmp_path):
+    asking = alarms(mode, MODES[mode], make_project(tmp_path / "project"))
+    assert 100 * len(asking) / len(everyday_commands()) <= most, asking
