@@ -57,7 +57,7 @@ def test_sessions_are_listed_searched_shown_exported_renamed_and_deleted(user: I
     assert len(json.loads(user.run("sessions", "list", "--json").stdout)) == 1
 
     assert json.loads(user.run("sessions", "stats", "--json").stdout)["sessions"] == 1
-    assert "sessions: 1" in user.run("sessions", "stats").stdout
+    assert "1 session" in user.run("sessions", "stats").stdout
     assert json.loads(user.run("sessions", "check", "--json").stdout)["ok"] is True
     assert user.run("sessions", "check").returncode == 0
 

@@ -93,7 +93,7 @@ def test_a_lost_terminal_ends_the_program_within_three_seconds(user: Installatio
             terminal.process.send_signal(signal.SIGHUP)
         assert terminal.wait_exit(3) == 129
         wait_all_gone(children)
-    assert "up-42" in stored_text(user)
+    assert "sleep a while" in stored_text(user)
 
 
 def test_a_terminal_lost_while_text_streams_ends_the_program(user: Installation, server: ModelServer) -> None:
