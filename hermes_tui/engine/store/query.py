@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from . import filters
 from .filters import Filter
 from .terms import Term, from_typed
+from .text import UNSPACED
 
 MAX_TERMS = 48
 """Terms used; what follows is ignored, with a note."""
@@ -19,6 +20,8 @@ _MAX_CHARS = 20_000
 _QUOTES = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"', "\0": " "})
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LEXEME = re.compile(r'(?P<minus>-)?(?:(?P<key>[A-Za-z]+):)?(?:"(?P<phrase>[^"]*)(?:"|$)|(?P<bare>[^\s"]+))')
+_SEARCHED = re.compile(rf"[\w{UNSPACED}]")
+"""How something begins that can be taken away; a minus before other signs is one of them."""
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
 
 
@@ -131,7 +134,7 @@ def _read(built: _Builder, lexeme: re.Match[str]) -> None:
             built.add(term, typed, is_negated=is_negated)
     elif typed in _OPERATORS:
         built.add_operator(typed)
-    elif is_negated and re.match(r"\w", typed[1:]):
+    elif is_negated and _SEARCHED.match(typed, 1):
         built.add(from_typed(typed[1:]), typed, is_negated=True)
     elif phrase is not None:
         built.add(Term(typed.strip(), is_quoted=True), typed)

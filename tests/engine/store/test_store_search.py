@@ -114,6 +114,7 @@ CASES: list[tuple[str, set[str]]] = [
     ("🎉", {"emoji"}),
     ("👨‍👩‍👧", {"emoji"}),
     ("done 🎉", {"emoji"}),
+    ("done -🎉", set()),
     ("✓", {"emoji"}),
     ("𠮷", {"rare ideograph"}),
     ("𠮷野", {"rare ideograph"}),
