@@ -28,7 +28,7 @@ from hermes_tui.widgets.status_bar import StatusBar
 from hermes_tui.widgets.transcript import Transcript
 
 from .chat_input import ChatInput
-from .turns import Turns
+from .turns import QueuedMessage, Turns
 
 if TYPE_CHECKING:
     from hermes_tui.engine.api import Engine
@@ -168,10 +168,9 @@ class ChatScreen(Screen[None]):
         self.transcript.go_to_end()
         self.presenter.entries.expect_user(entry)
 
-    def show_refused(self, text: str) -> None:
+    def show_refused(self, message: QueuedMessage) -> None:
         """Put a message back that a session which is only read cannot take."""
-        if self.composer.is_blank:
-            self.composer.set_value(text)
+        self.composer.put_back(message.text, message.draft)
         self.say("Open in another window; /fork goes on in a copy.", error=True)
 
     def show_queue(self, texts: Sequence[str]) -> None:
@@ -249,7 +248,7 @@ class ChatScreen(Screen[None]):
     @on(QueueList.EditRequested)
     def _queue_edit(self, event: QueueList.EditRequested) -> None:
         if (message := self.turns.take_back(event.index)) is not None:
-            self.composer.set_value(message.text)
+            self.composer.put_back(message.text, message.draft)
             self.composer.focus()
 
     @on(QueueList.DeleteRequested)

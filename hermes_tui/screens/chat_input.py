@@ -68,12 +68,15 @@ class ChatInput:
             self.act(BY_SLASH[command[0]].id, command[1])
             return
         self._remember(event.text)
-        if event.mode == "steer" or (chat.turns.running and chat.ui.busy_input == "steer"):
+        steers = event.mode == "steer" or (chat.turns.running and chat.ui.busy_input == "steer")
+        if steers and not event.attachments:
             chat.turns.steer(event.text)
             return
-        if chat.turns.running and chat.ui.busy_input == "interrupt":
+        if steers:
+            chat.say("Images cannot steer: the message waits for the end of the turn.")
+        elif chat.turns.running and chat.ui.busy_input == "interrupt":
             chat.turns.interrupt()
-        chat.turns.send(event.text, event.attachments)
+        chat.turns.send(event.text, event.attachments, event.draft)
 
     def _remember(self, text: str) -> None:
         engine = self._chat.engine
@@ -162,4 +165,5 @@ class ChatInput:
         if result.problem:
             self._chat.say(result.problem, error=True)
         elif result.text != text:
-            self._chat.composer.set_value(result.text)
+            composer = self._chat.composer
+            (composer.set_value if text == composer.value else composer.put_back)(result.text)

@@ -88,13 +88,22 @@ class ChatSessions:
 
     # Opening
 
-    def open(self, session_id: str | None, *, at_message: int | None = None) -> None:
-        """Open a session in place of the present one; a new one when the id is None."""
+    def open(
+        self, session_id: str | None, *, at_message: int | None = None, then: Callable[[], None] | None = None
+    ) -> None:
+        """Open a session in place of the present one; a new one when the id is None.
+
+        Args:
+            session_id: Which one.
+            at_message: Row to show.
+            then: Called when messages reach it.
+        """
         chat = self._chat
         engine = chat.engine
         if engine is None:
             return
         old = self.shown
+        self._after_open = then
 
         def load() -> None:
             try:
@@ -131,8 +140,13 @@ class ChatSessions:
     ) -> None:
         chat = self._chat
         is_first = self.shown is None
-        queued = chat.turns.queue[:] if chat.turns.session is None else []  # sent before any session took messages
+        queued = chat.turns.queue[:]
+        was_attached = chat.turns.session is not None
         self._detach()
+        if was_attached:  # meant for the session that is left
+            for message in queued:
+                chat.composer.stash(message.draft or message.text)
+            queued = []
         self.shown = session
         if not is_first:
             chat.transcript.clear()
@@ -171,6 +185,8 @@ class ChatSessions:
 
     def _begin(self, session: AgentSession) -> None:
         """Let messages reach the session."""
+        if session is not self.shown:
+            return
         self._chat.turns.attach(session, read_only=session.state.read_only)
         after, self._after_open = self._after_open, None
         if after is not None:
@@ -290,9 +306,7 @@ class ChatSessions:
             return
 
         def forked(fork_id: str) -> None:
-            if prompt:
-                self._after_open = lambda: chat.composer.set_value(prompt)
-            self.open(fork_id)
+            self.open(fork_id, then=(lambda: chat.composer.put_back(prompt)) if prompt else None)
 
         def work() -> None:
             chat.app.call_later(forked, engine.fork_session(session_id, message_id, before=before))
@@ -330,8 +344,7 @@ class ChatSessions:
         """A fresh session with the scripted model."""
         if self._chat.engine is None:
             return
-        self._after_open = lambda: self.use_model("demo/demo", remember=False)
-        self.open(None)
+        self.open(None, then=lambda: self.use_model("demo/demo", remember=False))
 
     # Finding
 

@@ -117,7 +117,7 @@ class ChatShell:
         if event.state == "accepted":
             self._chat.note("info", f"Will be told after the next tool: {event.text}", kind="steer")
         elif event.state == "returned":
-            self._chat.turns.send(event.text)
+            self._chat.turns.steer_returned(event.text)
 
     def turn_started(self, event: ev.TurnStarted) -> None:
         """A turn runs."""

@@ -6,7 +6,7 @@ Owns who is running and what waits; knows no widget. The engine is called from w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ class QueuedMessage:
     """A message that waits for the running turn."""
 
     text: str
-    images: Sequence[str] = field(default_factory=tuple)
+    images: Sequence[str] = ()
+    draft: str = ""
+    """The text as the prompt had it, with blocks and images; empty when it was not typed."""
 
 
 class TurnView(Protocol):
@@ -31,7 +33,7 @@ class TurnView(Protocol):
     def show_queue(self, texts: Sequence[str]) -> None:
         """Show what waits."""
 
-    def show_refused(self, text: str) -> None:
+    def show_refused(self, message: QueuedMessage) -> None:
         """Hand back a message that cannot be sent: the session is only read here."""
 
     def show_busy(self, busy: bool) -> None:
@@ -72,11 +74,19 @@ class Turns:
         self._held = False
         return session
 
-    def send(self, text: str, images: Sequence[str] = ()) -> None:
+    def send(self, text: str, images: Sequence[str] = (), draft: str = "") -> None:
         """Send a message now, or queue it while a turn runs or the engine still starts."""
-        self.queue.append(QueuedMessage(text, images))
+        self.queue.append(QueuedMessage(text, images, draft))
         self._held = False
         self._start_next()
+
+    def steer_returned(self, text: str) -> None:
+        """Queue steering text that came too late, first; after an interrupt it waits like all the others."""
+        self.queue.insert(0, QueuedMessage(text))
+        if self._held:
+            self._show_queue()
+        else:
+            self._start_next()
 
     def steer(self, text: str) -> None:
         """Hand text to the running turn; without one it is an ordinary message."""
@@ -138,7 +148,7 @@ class Turns:
         message = self.queue.pop(0)
         if self.read_only:
             self._show_queue()
-            self._view.show_refused(message.text)
+            self._view.show_refused(message)
             return
         self._set_running(True)
         self._view.show_sent(message.text)

@@ -76,6 +76,8 @@ class Composer(ActionPrompt):
         """What the text means; ``command`` only for the commands that were set."""
         attachments: tuple[str, ...]
         """Paths of images."""
+        draft: str = ""
+        """The same with its blocks and images, for ``restore_draft``."""
 
     class Escape(Message):
         """Escape, and no list was open."""
@@ -125,12 +127,12 @@ class Composer(ActionPrompt):
 
     def submit(self, mode: Literal["send", "steer"] = "send") -> None:
         """Post the text and empty the composer; a blank text is left alone."""
-        text, attachments = self.value, self.attachments
+        text, attachments, draft = self.value, self.attachments, self.text_for_draft
         if not text.strip():
             return
         self._history.add(text)
         self.clear_draft()
-        self.post_message(self.Submitted(text, mode, kind_of(text, self._names), attachments))
+        self.post_message(self.Submitted(text, mode, kind_of(text, self._names), attachments, draft))
 
     # --- what the completion needs
 

@@ -92,13 +92,30 @@ class ActionPrompt(ChipPrompt):
     def action_stash(self) -> None:
         """Put the draft aside, or bring the last one back if there is none."""
         if not self.is_blank:
-            self._stash.append(self.text_for_draft)
+            self.stash(self.text_for_draft)
             self.clear_draft()
         elif self._stash:
             self.restore_draft(self._stash.pop())
-        else:
-            return
+            self.post_message(self.StashChanged(len(self._stash)))
+
+    def stash(self, draft: str) -> None:
+        """Put a draft aside."""
+        self._stash.append(draft)
         self.post_message(self.StashChanged(len(self._stash)))
+
+    def put_back(self, text: str, draft: str = "") -> None:
+        """Take a text back to be edited; what is being written goes to the stash, nothing is lost.
+
+        Args:
+            text: As it was sent.
+            draft: The same with its blocks and images, if there is one.
+        """
+        if not self.is_blank:
+            self.action_stash()
+        if draft:
+            self.restore_draft(draft)
+        else:
+            self.set_value(text)
 
     def action_interrupt(self) -> None:
         """Copy, clear, or quit on the second press."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hermes_tui.screens.turns import Turns
+from hermes_tui.screens.turns import QueuedMessage, Turns
 
 
 class View:
     def __init__(self) -> None:
         self.sent: list[str] = []
-        self.refused: list[str] = []
+        self.refused: list[QueuedMessage] = []
         self.waiting: list[str] = []
         self.busy = False
         self.work: list[Callable[[], object]] = []
@@ -22,8 +22,8 @@ class View:
     def show_queue(self, texts: Sequence[str]) -> None:
         self.waiting = list(texts)
 
-    def show_refused(self, text: str) -> None:
-        self.refused.append(text)
+    def show_refused(self, message: QueuedMessage) -> None:
+        self.refused.append(message)
 
     def show_busy(self, busy: bool) -> None:
         self.busy = busy
@@ -64,8 +64,9 @@ def test_a_session_that_is_only_read_hands_messages_back() -> None:
     turns = Turns(view)
     turns.send("typed early")
     turns.attach(Session(), read_only=True)  # type: ignore[arg-type]
-    turns.send("more")
-    assert (view.refused, view.sent, view.busy, turns.queue) == (["typed early", "more"], [], False, [])
+    turns.send("more", ["a.png"], "draft")
+    assert view.refused == [QueuedMessage("typed early"), QueuedMessage("more", ["a.png"], "draft")]
+    assert (view.sent, view.busy, turns.queue) == ([], False, [])
 
 
 def test_a_message_while_a_turn_runs_is_queued() -> None:
@@ -102,6 +103,26 @@ def test_steering_reaches_the_running_turn_and_is_a_message_otherwise() -> None:
     assert view.sent == ["idle"]
     turns.steer("left!")
     assert session.calls == [("steer", ("left!",))]
+
+
+def test_steering_text_that_came_too_late_is_the_next_message() -> None:
+    turns, view, _ = opened()
+    turns.send("one")
+    turns.send("two")
+    turns.steer_returned("left!")
+    assert view.waiting == ["left!", "two"]
+    turns.finished()
+    assert (view.sent, view.waiting) == (["one", "left!"], ["two"])
+
+
+def test_steering_text_that_an_interrupt_returns_starts_nothing() -> None:
+    turns, view, _ = opened()
+    turns.send("one")
+    turns.send("two")
+    turns.interrupt()
+    turns.steer_returned("left!")
+    turns.finished()
+    assert (view.sent, view.waiting, view.busy) == (["one"], ["left!", "two"], False)
 
 
 def test_queued_messages_can_be_taken_back_and_moved() -> None:

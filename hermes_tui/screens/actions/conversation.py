@@ -49,7 +49,7 @@ def undo(chat: ChatScreen, args: str, *, resend: bool = False) -> None:
         if resend:
             chat.turns.send(text)
         else:
-            chat.composer.set_value(text)
+            chat.composer.put_back(text)
 
     chat.run_in_thread(work, "undo")
 
@@ -89,6 +89,4 @@ def undo_compress(chat: ChatScreen, args: str) -> None:
 def new(chat: ChatScreen, args: str) -> None:
     """Start a fresh conversation."""
     chat.sessions.keep_draft()
-    chat.sessions.open(None)
-    if args:
-        chat.turns.send(args)
+    chat.sessions.open(None, then=(lambda: chat.turns.send(args)) if args else None)

@@ -377,6 +377,27 @@ async def test_a_draft_is_restored_in_another_composer():
         assert other.sent == ["see " + "one\n" * 20 + "!"]
 
 
+async def test_a_sent_text_comes_back_with_its_blocks_and_what_is_being_written_is_stashed():
+    app = PromptApp()
+    async with app.run_test() as pilot:
+        await write(pilot, "see ")
+        await paste(app, pilot, "one\n" * 20)
+        await pilot.press("enter")
+        (sent,) = app.all(Composer.Submitted)
+        await write(pilot, "new words")
+        app.composer.put_back(sent.text, sent.draft)
+        assert (app.composer.value, app.composer.text.count("Pasted")) == (sent.text, 1)
+        await pilot.press("enter", "ctrl+s")
+        assert app.composer.value == "new words"
+
+
+async def test_a_text_without_a_draft_comes_back_folded_if_it_is_long():
+    app = PromptApp()
+    async with app.run_test():
+        app.composer.put_back("one\n" * 20)
+        assert (app.composer.value, app.composer.text.count("Pasted")) == ("one\n" * 20, 1)
+
+
 async def test_ctrl_c_copies_then_clears_then_asks_then_quits():
     app = PromptApp()
     async with app.run_test() as pilot:
