@@ -46,8 +46,7 @@ class _Turn:
 
 
 def _step(call: Callback, event: StepStarted, turn: _Turn) -> None:
-    finished, turn.finished = turn.finished, []
-    call(event.step, finished)
+    call(event.step, turn.finished)
 
 
 def _progress_started(call: Callback, event: ToolStarted, turn: _Turn) -> None:
@@ -152,6 +151,8 @@ def _sink(call: Callback, handlers: Mapping[type[Event], Handler]) -> Sink:
             turn.args[event.call_id] = event.args
         if handler := handlers.get(kind):
             handler(call, event, turn)
+        if kind is StepStarted:
+            turn.finished = []
         if isinstance(event, ToolFinished):
             args = turn.args.pop(event.call_id, {})
             turn.finished.append({"name": event.name, "arguments": args, "result": event.result})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from support.scripted import TableGate, bench, call, say, think
 
 from hermes_tui.engine.runtime.callbacks import KNOWN_NAMES, adapt_callbacks
 from hermes_tui.engine.types.errors import ConfigError
-from hermes_tui.engine.types.events import ContextCompressed
+from hermes_tui.engine.types.events import ContextCompressed, StepStarted, ToolFinished, ToolStarted
 from hermes_tui.engine.types.requests import ApprovalDecision
 
 
@@ -135,3 +136,18 @@ def test_an_approval_callback_that_raises_counts_as_a_refusal(tmp_path: Path) ->
 def test_a_callback_that_raises_does_not_hurt_the_turn(tmp_path: Path) -> None:
     made = bench([say("still here")], tmp_path, callbacks={"on_response_chunk": lambda text: 1 / 0})
     assert made.agent.chat("go") == "still here"
+
+
+def test_finished_calls_are_forgotten_at_the_next_step_whoever_listens() -> None:
+    class Args(dict[str, Any]):
+        """Arguments that a weak reference can follow."""
+
+    (sink,) = adapt_callbacks({"on_response_chunk": lambda text: None}).sinks
+    args = Args()
+    followed = weakref.ref(args)
+    sink(ToolStarted(call_id="c1", name="t", args=args))
+    sink(ToolFinished(call_id="c1", name="t", outcome="ok", result="{}", duration_s=0.0))
+    del args
+    assert followed() is not None
+    sink(StepStarted(step=2, context_tokens=1))
+    assert followed() is None
