@@ -78,11 +78,14 @@ class ModelCall:
         """
         self.touch()
         remove = token.on_cancel(lambda: self._ends.put("cancelled"))
-        threading.Thread(target=self._stream, name="model-request", daemon=True).start()
-        end = self._await_end(stall_s)
-        remove()
-        if end != "done":
-            self._supersede()
+        end: ProviderError | str = ""
+        try:
+            threading.Thread(target=self._stream, name="model-request", daemon=True).start()
+            end = self._await_end(stall_s)
+        finally:
+            remove()
+            if end != "done":  # also when Ctrl+C broke the wait off: a script must not go on paying for the answer
+                self._supersede()
         answer = self._accumulator.answer()
         error = end if isinstance(end, ProviderError) else None
         return CallOutcome(

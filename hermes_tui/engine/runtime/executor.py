@@ -15,7 +15,7 @@ from ...tools.base import Assessment, ToolFailure, display_generic
 from ...tools.registry import ToolRegistry
 from ..policy.guardrails import Guardrails
 from ..policy.redaction import Redactor
-from ..types.errors import HermesError, ToolError
+from ..types.errors import ToolError
 from ..types.events import Outcome, ToolFinished, ToolStarted
 from ..types.messages import ToolCall
 from .interrupt import CancelToken
@@ -170,7 +170,7 @@ class Executor:
             payload, permission = failure(error.message, **error.details), None
         except ToolError as error:
             payload, permission = failure(str(error)), None
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             log.exception("the tool %s failed", planned.name)
             text = f"{type(error).__name__}: {error}"[:_MAX_ERROR_CHARS]
             payload, permission = failure(f"The tool failed. {text}"), None
@@ -286,7 +286,7 @@ class _Batch:
                     self._interrupt_at = self._interrupt_at or time.monotonic() + INTERRUPT_GRACE_S
                 if running:
                     self._wait(own, running)
-        except HermesError:
+        except BaseException:  # the store failed, or Ctrl+C broke the wait off: nothing runs on behind the caller's back
             for job in own:
                 job.token.cancel_soon("error")
             raise

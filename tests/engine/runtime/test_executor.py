@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -134,6 +135,7 @@ def test_a_repeated_command_runs_again_when_another_one_ran_between(tmp_path: Pa
     ("handler", "error"),
     [
         (lambda args, context: 1 / 0, "ZeroDivisionError"),
+        (lambda args, context: sys.exit(3), "SystemExit"),
         (lambda args, context: "text", "returned str"),
         (lambda args, context: None, "returned NoneType"),
         (lambda args, context: {"error": "no"}, "no"),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.scripted import GUARD_S, Bench, Hang, Step, TableGate, bench, call, echo_tools, join, say, start, think
+from support.scripted import GUARD_S, Bench, Do, Hang, Step, TableGate, bench, call, echo_tools, join, say, start, think
 
 from hermes_tui.engine.runtime.interrupt import CancelToken
 from hermes_tui.engine.types.deltas import TextPiece, ToolCallArgs, ToolCallStart
@@ -222,3 +223,34 @@ def test_a_stalled_stream_is_closed_and_retried(tmp_path: Path) -> None:
     made = bench([[hang], say("ok")], tmp_path, endpoints={"test/m1": replace(ENDPOINT, timeout_s=0.05)})
     assert made.agent.chat("hi") == "ok"
     assert hang.closed.is_set()
+
+
+def _press_ctrl_c() -> None:
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+
+def test_ctrl_c_in_a_script_closes_the_connection(tmp_path: Path) -> None:
+    hang = Hang()
+    made = bench([[TextPiece("Hello"), Do(_press_ctrl_c), hang], say("fine")], tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        made.agent.run_conversation("go")
+    assert hang.closed.wait(GUARD_S) and not made.agent.is_running
+    assert made.agent.run_conversation("next")["completed"]
+
+
+def test_ctrl_c_in_a_script_stops_the_tool_that_runs(tmp_path: Path) -> None:
+    stopped = threading.Event()
+
+    def handler(args: Mapping[str, Any], context: Any) -> Result:
+        _press_ctrl_c()
+        if context.cancel.wait(GUARD_S):
+            stopped.set()
+        return {"ok": True}
+
+    registry = ToolRegistry()
+    registry.register("t", echo_tools().get("echo").schema, handler, toolset="t")  # type: ignore[union-attr]
+    made = bench([call(("t", '{"text": "a"}')), say("fine")], tmp_path, registry=registry)
+    with pytest.raises(KeyboardInterrupt):
+        made.agent.run_conversation("go")
+    assert stopped.wait(GUARD_S)
+    assert made.agent.run_conversation("next")["completed"]
