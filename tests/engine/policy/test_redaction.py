@@ -73,3 +73,8 @@ def test_every_string_of_a_value_is_cleaned_but_image_data() -> None:
         "n": 1,
         "image": f"data:image/png;base64,{key}",
     }
+
+
+@pytest.mark.parametrize("text", ["data: {0}", "data:{0}", "data:image/png;base64,AAAA {0}", "data:text/plain,{0}"])
+def test_text_that_only_begins_like_a_data_url_is_cleaned(text: str) -> None:
+    assert Redactor().value(text.format(EXAMPLES["github"])) == text.format("[redacted:github]")
