@@ -286,7 +286,7 @@ class _Batch:
                     self._interrupt_at = self._interrupt_at or time.monotonic() + INTERRUPT_GRACE_S
                 if running:
                     self._wait(own, running)
-        except BaseException:  # the store failed, or Ctrl+C broke the wait off: nothing runs on behind the caller's back
+        except BaseException:  # the store failed, or Ctrl+C broke the wait off: nothing may run on unseen
             for job in own:
                 job.token.cancel_soon("error")
             raise
