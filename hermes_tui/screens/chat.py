@@ -173,9 +173,9 @@ class ChatScreen(Screen[None]):
         self.composer.put_back(message.text, message.draft)
         self.say("Open in another window; /fork goes on in a copy.", error=True)
 
-    def show_queue(self, texts: Sequence[str]) -> None:
+    def show_queue(self, texts: Sequence[str], *, held: bool = False) -> None:
         """Show what waits."""
-        self.queue.set_items(texts)
+        self.queue.set_items(texts, held=held)
 
     def show_busy(self, busy: bool) -> None:
         """A turn runs, or none does."""

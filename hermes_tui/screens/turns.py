@@ -30,8 +30,8 @@ class TurnView(Protocol):
     def show_sent(self, text: str) -> None:
         """Show a message that starts a turn now."""
 
-    def show_queue(self, texts: Sequence[str]) -> None:
-        """Show what waits."""
+    def show_queue(self, texts: Sequence[str], *, held: bool = False) -> None:
+        """Show what waits; ``held`` for the next message, not for the end of a turn."""
 
     def show_refused(self, message: QueuedMessage) -> None:
         """Hand back a message that cannot be sent: the session is only read here."""
@@ -113,7 +113,9 @@ class Turns:
     def finished(self) -> None:
         """The turn's last event arrived."""
         self._set_running(False)
-        if not self._held:
+        if self._held:
+            self._show_queue()
+        else:
             self._start_next()
 
     def take_back(self, index: int) -> QueuedMessage | None:
@@ -156,7 +158,8 @@ class Turns:
         self._show_queue()
 
     def _show_queue(self) -> None:
-        self._view.show_queue([message.text for message in self.queue])
+        held = self._held and not self.running
+        self._view.show_queue([message.text for message in self.queue], held=held)
 
     def _set_running(self, running: bool) -> None:
         self.running = running

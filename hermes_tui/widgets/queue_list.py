@@ -75,6 +75,7 @@ class QueueList(Widget, can_focus=True):
         super().__init__(id=id)
         self._buttons = _PLAIN_BUTTONS if plain else _BUTTONS
         self._items: tuple[str, ...] = ()
+        self._held = False
         self._cursor = 0
         self._top = 0
 
@@ -83,8 +84,14 @@ class QueueList(Widget, can_focus=True):
         """What waits, next one first."""
         return self._items
 
-    def set_items(self, items: Sequence[str]) -> None:
-        """Show what waits, next one first; lays out only when the number of rows changes."""
+    def set_items(self, items: Sequence[str], *, held: bool = False) -> None:
+        """Show what waits, next one first; lays out only when the number of rows changes.
+
+        Args:
+            items: The messages.
+            held: They wait for the next message, not for the end of a turn.
+        """
+        self._held = held
         rows_before = self._row_count
         was_empty = not self._items
         self._items = tuple(items)
@@ -116,7 +123,7 @@ class QueueList(Widget, can_focus=True):
             words = (
                 "enter edit · d delete · shift+up/down move · esc back"
                 if self.has_focus
-                else "sent after this turn · shift+tab edits"
+                else f"{'sent with your next message' if self._held else 'sent after this turn'} · shift+tab edits"
             )
             count = f"{len(self._items)} queued"
             room = width - cell_len(count) - 2

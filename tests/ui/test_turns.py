@@ -13,14 +13,15 @@ class View:
         self.sent: list[str] = []
         self.refused: list[QueuedMessage] = []
         self.waiting: list[str] = []
+        self.held = False
         self.busy = False
         self.work: list[Callable[[], object]] = []
 
     def show_sent(self, text: str) -> None:
         self.sent.append(text)
 
-    def show_queue(self, texts: Sequence[str]) -> None:
-        self.waiting = list(texts)
+    def show_queue(self, texts: Sequence[str], *, held: bool = False) -> None:
+        self.waiting, self.held = list(texts), held
 
     def show_refused(self, message: QueuedMessage) -> None:
         self.refused.append(message)
@@ -85,10 +86,11 @@ def test_an_interrupt_holds_the_queue_until_the_next_message() -> None:
     turns.send("two")
     assert turns.interrupt()
     assert session.calls == [("interrupt", ())]
+    assert not view.held
     turns.finished()
-    assert (view.sent, view.waiting, view.busy) == (["one"], ["two"], False)
+    assert (view.sent, view.waiting, view.busy, view.held) == (["one"], ["two"], False, True)
     turns.send("three")
-    assert (view.sent, view.waiting) == (["one", "two"], ["three"])
+    assert (view.sent, view.waiting, view.held) == (["one", "two"], ["three"], False)
 
 
 def test_interrupting_nothing_says_so() -> None:

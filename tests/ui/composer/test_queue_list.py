@@ -22,6 +22,16 @@ async def test_it_is_hidden_while_nothing_waits(queue):
         assert not queue.display
 
 
+@pytest.mark.parametrize(("held", "words"), [(False, "sent after this turn"), (True, "sent with your next message")])
+async def test_it_says_what_the_messages_wait_for(queue, held, words):
+    app = WidgetApp(queue)
+    async with app.run_test() as pilot:
+        app.screen.set_focus(None)
+        queue.set_items(["one"], held=held)
+        await pilot.pause()
+        assert words in "\n".join(rows_of(app))
+
+
 @pytest.mark.parametrize(
     ("keys", "kind", "values"),
     [
