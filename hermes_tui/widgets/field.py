@@ -66,6 +66,14 @@ class Field(Input):
         )
         self.cursor_blink = False
 
+    async def _on_key(self, event: events.Key) -> None:
+        """Edit at once: as a binding, Backspace would act after letters that were typed behind it in one burst."""
+        for binding in self._bindings.key_to_bindings.get(event.key, ()):
+            event.stop()
+            event.prevent_default()
+            await self.run_action(binding.action)
+            return
+
     def _on_paste(self, event: events.Paste) -> None:
         """Insert the paste as one line."""
         event.stop()

@@ -51,3 +51,28 @@ def test_a_pasted_key_keeps_no_blank():
 def test_a_key_that_cannot_work_is_explained(key: str, word: str):
     assert word in odd_character(key)
     assert bool(word) == bool(odd_character(key))
+
+
+@pytest.mark.parametrize(
+    ("keys", "kept"),
+    [
+        ("zebra\b\b\bheron", "zeheron"),
+        ("a\b斑马\b!", "斑!"),
+        ("ab\x15cd", "cd"),  # ctrl+u
+    ],
+)
+async def test_keys_of_one_burst_act_in_the_order_of_typing(keys: str, kept: str):
+    names = {"\b": "backspace", "\x15": "ctrl+u"}
+
+    class App(Host):
+        def compose(self) -> ComposeResult:
+            yield Field()
+
+    app = App()
+    async with app.run_test() as pilot:
+        field = app.query_one(Field)
+        field.focus()
+        await until(pilot, lambda: field.has_focus)
+        for key in keys:
+            app.post_message(events.Key(names.get(key, key), None if key in names else key))
+        await until(pilot, lambda: field.value == kept, field.value)
