@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .parse import Budget, Source
 
 _BLANK = re.compile(r"(?:[ \t\n]|\\\n)*\Z")
+_READ_TWICE = re.compile(r"\\|=\(|\n")
 _CONTINUED = re.compile(r"[^ \t\n;&|<>()](?:\\\n)+[^ \t\n;&|<>()]")
 _LINE_END = re.compile(r"(?<!\\)\n")
 _ANSI = re.compile(r"\$'(?:[^'\\]|\\.)*'\Z", re.S)
@@ -53,6 +54,8 @@ def audit(source: Source, budget: Budget) -> None:
             bodies.append(_check_heredoc(source, node))
         if node.type in _ONE_LINE:
             _check_one_line(source, node)
+        if node.type == "arithmetic_expansion":
+            _check_arithmetic(source.slice(node))
         if node.child_count and cursor.goto_first_child():
             depth += 1
             if depth > _MAX_DEPTH:
@@ -69,6 +72,12 @@ def audit(source: Source, budget: Budget) -> None:
                 if not _BLANK.match(source.text, at):
                     raise UnreadableError("text that the parser skipped")
                 return
+
+
+def _check_arithmetic(text: str) -> None:
+    """Refuse a command in arithmetic whose text bash changes first, as if it stood in double quotes."""
+    if ("$(" in text[3:] or "`" in text) and _READ_TWICE.search(text):
+        raise UnreadableError("a command in arithmetic, with text that bash reads twice")
 
 
 def _body_around(node: Node, source: Source, bodies: list[tuple[int, int, bool]]) -> bool | None:

@@ -176,8 +176,8 @@ def _scan_ansi(text: str, at: int, end: int, pieces: list[tuple[str | Span, bool
         elif number:
             pieces.append((_ansi_character(number), False))
             at = number.end()
-        elif following == "c":
-            raise UnreadableError("a control character in a quoted word")
+        elif following == "c" or text.startswith("x{", at + 1):
+            raise UnreadableError("an unusual escape in a quoted word")
         else:
             pieces.append(("\\" + following, False))
             at += 1 + len(following)

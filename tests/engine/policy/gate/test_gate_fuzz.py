@@ -22,6 +22,8 @@ ONCE_MISSED = [
     "env =1 mka n1",
     "mka n1$((1+2)) x",
     "bash <<'E'}\nmka n1\nE\n",
+    "$'\\x{6dka' n1",
+    ": $(($('t'\na=(\"\"''\\'''';'$(t<<'E\n$'\\x6dkc'\nE\n)))+1))",
 ]
 
 
