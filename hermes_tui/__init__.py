@@ -9,19 +9,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hermes_tui.bootstrap import AIAgent as AIAgent
     from hermes_tui.engine.store.db import SessionDB as SessionDB
+    from hermes_tui.library import AIAgent as AIAgent
+    from hermes_tui.library import run_batch as run_batch
     from hermes_tui.tools.registry import registry as registry
 
 __version__ = "0.1.0"
 
 _PUBLIC = {
-    "AIAgent": "hermes_tui.bootstrap",
+    "AIAgent": "hermes_tui.library",
     "SessionDB": "hermes_tui.engine.store.db",
     "registry": "hermes_tui.tools.registry",
+    "run_batch": "hermes_tui.library",
 }
 
-__all__ = ["AIAgent", "SessionDB", "__version__", "registry"]
+__all__ = ["AIAgent", "SessionDB", "__version__", "registry", "run_batch"]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,9 +11,8 @@ import tempfile
 import threading
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
 
-from .engine.config.loader import LoadedSettings, load_settings
+from .engine.config.loader import LoadedSettings
 from .engine.config.paths import ensure_private_dir
 from .engine.config.secrets import Keys
 from .engine.config.settings import ProviderSettings
@@ -25,8 +24,7 @@ from .engine.providers.catalog import PROVIDERS
 from .engine.providers.clients import ProviderClients
 from .engine.providers.resolve import resolve
 from .engine.providers.windows import cost_usd, with_window
-from .engine.runtime.agent import Agent, AgentOptions, AgentParts
-from .engine.runtime.callbacks import Callback
+from .engine.runtime.agent import Agent, AgentParts
 from .engine.runtime.local_engine import LocalEngine
 from .engine.runtime.logs import start_log
 from .engine.runtime.model_directory import ModelParts
@@ -156,11 +154,12 @@ class Workshop:
         own: Mapping[str, ProviderSettings] = self.loaded.settings.providers
         return names | {settings.api_key_env for settings in own.values() if settings.api_key_env}
 
-    def close(self) -> None:
-        """Close connections and the database."""
+    def close(self, *, keep_store: bool = False) -> None:
+        """Keep the hits of rules, and close connections and the database."""
         self.rules.save_hits()
         self.clients.close()
-        self.store.close()
+        if not keep_store:
+            self.store.close()
 
 
 def with_known_window(endpoint: Endpoint, window: int) -> Endpoint:
@@ -212,92 +211,4 @@ def _default_model(shop: Workshop, endpoint_flags: Mapping[str, str]) -> str:
         return configured
 
 
-class AIAgent(Agent):
-    """The agent as a library. Settings come from the user's files unless given; the constructor does no network I/O.
-
-    ::
-
-        agent = AIAgent(model="anthropic/claude-sonnet-4-6")
-        text = agent.chat("What does this repository do?")
-
-    Args:
-        model: ``provider/model``; the configured one when None.
-        max_iterations: Model requests per turn; None takes ``agent.max_turns``.
-        enabled_toolsets: Only these toolsets.
-        disabled_toolsets: None of these.
-        quiet_mode: Accepted for compatibility; the library never prints.
-        save_trajectories: Accepted for compatibility; every session is stored.
-        platform: The session's source, ``library`` by default.
-        session_id: A stored session to go on with.
-        skip_context_files: Leave AGENTS.md and its like out of the prompt.
-            Without it they are used as far as the user trusts them, as the screen or ``run --trust`` asked.
-        skip_memory: Leave MEMORY.md and USER.md out of the prompt.
-        provider: Overrides the provider in ``model``.
-        api_mode: ``chat_completions``, ``codex_responses`` or ``anthropic_messages``.
-        base_url: Endpoint.
-        api_key: Key; configuration and environment are asked otherwise.
-        callbacks: Name -> function; both families of names work, an unknown one raises.
-        routing: Settings by dotted key that override the files, e.g. ``{"approvals.mode": "strict"}``.
-        workspace: Folder the agent works in; the present one when None.
-        db: An open database to store in; the user's own when None.
-
-    Raises:
-        ConfigError: A callback's or setting's name is unknown.
-    """
-
-    def __init__(
-        self,
-        model: str | None = None,
-        max_iterations: int | None = None,
-        enabled_toolsets: Collection[str] | None = None,
-        disabled_toolsets: Collection[str] | None = None,
-        quiet_mode: bool = False,
-        save_trajectories: bool = False,
-        platform: str | None = None,
-        session_id: str | None = None,
-        skip_context_files: bool = False,
-        skip_memory: bool = False,
-        provider: str | None = None,
-        api_mode: str | None = None,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        callbacks: Mapping[str, Callback] | None = None,
-        routing: Mapping[str, Any] | None = None,
-        *,
-        workspace: str | Path | None = None,
-        db: SessionDB | None = None,
-    ) -> None:
-        del quiet_mode, save_trajectories
-        loaded = load_settings(os.environ, dict(routing or {}))
-        flags = {"provider": provider, "api_mode": api_mode, "base_url": base_url, "api_key": api_key}
-        self._shop = Workshop(loaded, os.environ, {name: value for name, value in flags.items() if value}, db)
-        self._owns_store = db is None
-        options = AgentOptions(
-            model=model or loaded.settings.model,
-            workspace=Path(workspace) if workspace is not None else Path.cwd(),
-            max_iterations=max_iterations or 0,
-            enabled_toolsets=enabled_toolsets,
-            disabled_toolsets=tuple(disabled_toolsets or ()),
-            platform=platform or "library",
-            session_id=self._shop.store.resolve(session_id) if session_id else "",
-            skip_context_files=skip_context_files,
-            skip_memory=skip_memory,
-            callbacks=callbacks,
-        )
-        super().__init__(options, self._shop.agent_parts())
-
-    def close(self) -> None:
-        """End the session's processes, and close the database unless it was given."""
-        super().close()
-        self._shop.clients.close()
-        if self._owns_store:
-            self._shop.store.close()
-
-    def __enter__(self) -> AIAgent:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
-
-
-__all__ = ["AIAgent", "Workshop", "build_engine"]
+__all__ = ["Workshop", "build_engine"]

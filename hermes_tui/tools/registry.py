@@ -66,6 +66,10 @@ class ToolRegistry:
         """All names, sorted."""
         return sorted(self._tools)
 
+    def toolsets(self) -> list[str]:
+        """The toolsets that any tool belongs to, sorted."""
+        return sorted({tool.toolset for tool in self._tools.values()})
+
     def unavailable(self, name: str) -> str:
         """Why a tool cannot be used on this machine (asked once), or empty."""
         if name not in self._availability:

@@ -16,6 +16,7 @@ HEADLESS = (
     "hermes_tui",
     "hermes_tui.cli",
     "hermes_tui.bootstrap",
+    "hermes_tui.library",
     "hermes_tui.engine.api",
     "hermes_tui.engine.config.loader",
     "hermes_tui.engine.providers.base",
@@ -58,4 +59,4 @@ def test_the_first_paint_loads_no_engine_no_events_no_sdk_and_no_database() -> N
 def test_the_library_face_is_complete_and_lazy() -> None:
     loaded = loaded_by("import hermes_tui\nassert sorted(hermes_tui.__all__) == hermes_tui.__all__")
     assert not {name for name in loaded if name.startswith("hermes_tui.")}
-    assert "hermes_tui.bootstrap" in loaded_by("from hermes_tui import AIAgent, SessionDB, registry")
+    assert "hermes_tui.bootstrap" in loaded_by("from hermes_tui import AIAgent, SessionDB, registry, run_batch")

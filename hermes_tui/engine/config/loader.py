@@ -19,6 +19,8 @@ from .settings import Settings
 from .toml_file import line_of, parse, read_text
 
 ENV_PREFIX = "HERMES_TUI_"
+COMMAND_LINE = "command line"
+"""Origin of values that were given as flags."""
 _NOT_SETTINGS = {"HERMES_TUI_HOME", "HERMES_TUI_API_KEY"}
 _MOVED = {("keys",): ("ui", "keys")}
 """Tables that people write at the top although the field is elsewhere."""
@@ -30,6 +32,8 @@ class Problem:
 
     level: Literal["info", "warning", "error"]
     text: str
+    origin: str = ""
+    """The layer it is in: a file's name, a variable's, or ``command line``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +118,7 @@ class _Merge:
     def add_flags(self, flags: Mapping[str, object]) -> None:
         for key, value in flags.items():
             if value is not None:
-                self._add(tuple(key.split(".")), value, "command line", f"command line: {key}")
+                self._add(tuple(key.split(".")), value, COMMAND_LINE, f"{COMMAND_LINE}: {key}")
 
     def _add(self, path: tuple[str, ...], value: Any, origin: str, place: _FilePlace | str) -> None:
         try:
@@ -123,11 +127,11 @@ class _Merge:
                 raise BadValue("has an empty name")
             checked = {} if is_table(hint) and value == {} else check(value, hint, item)
         except KeyError as error:
-            self._warn(f"{place}: {_unknown(path, error.args[0])}")
+            self._warn(f"{place}: {_unknown(path, error.args[0])}", origin)
         except BadValue as error:
-            self._warn(f"{place}: {'.'.join(path)} {error}; it is ignored.")
+            self._warn(f"{place}: {'.'.join(path)} {error}; it is ignored.", origin)
         except TypeError:
-            self._warn(f"{place}: {'.'.join(path)} must be a table; it is ignored.")
+            self._warn(f"{place}: {'.'.join(path)} must be a table; it is ignored.", origin)
         else:
             self._put(path, checked)
             if not is_table(hint):
@@ -142,8 +146,8 @@ class _Merge:
         else:
             table[path[-1]] = value
 
-    def _warn(self, text: str) -> None:
-        self.problems.append(Problem("warning", text))
+    def _warn(self, text: str, origin: str = "") -> None:
+        self.problems.append(Problem("warning", text, origin))
 
 
 class _FilePlace:
