@@ -13,6 +13,9 @@ from .paste import single_line
 _STRAY_MARK = re.compile(r"\[20[01]~")
 """What some terminals leave of the marks around a paste when the escape character got lost."""
 
+_EDITS = ("cursor_", "delete_", "home", "end", "submit")
+"""How the actions begin that a key in the field means; the rest (scrolling, the clipboard) is left to others."""
+
 
 def clean_paste(text: str, *, secret: bool = False) -> str:
     """Return pasted text as one line without paste marks and control characters.
@@ -69,6 +72,8 @@ class Field(Input):
     async def _on_key(self, event: events.Key) -> None:
         """Edit at once: as a binding, Backspace would act after letters that were typed behind it in one burst."""
         for binding in self._bindings.key_to_bindings.get(event.key, ()):
+            if not binding.action.startswith(_EDITS):
+                continue
             event.stop()
             event.prevent_default()
             await self.run_action(binding.action)
