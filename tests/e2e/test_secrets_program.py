@@ -119,8 +119,8 @@ def test_everything_kept_is_private_and_old_wide_files_are_narrowed_when_written
 ) -> None:
     home = user.home / "hermes"
     (home / "logs").mkdir()
-    for name in ("settings.toml", "logs/hermes-tui.log"):
-        (home / name).write_text("")
+    for name in ("config.toml", "state.db", "logs/hermes-tui.log"):
+        (home / name).touch()
         (home / name).chmod(0o644)
     server.add(
         Turn(match="look", tool_calls=(Call(name="terminal", args={"command": "seq 40000"}),)),
@@ -133,5 +133,5 @@ def test_everything_kept_is_private_and_old_wide_files_are_narrowed_when_written
     finally:
         os.umask(before)
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in files(home)}
-    assert {name for name, mode in modes.items() if mode & 0o077} <= {"settings.toml"}, modes
-    assert len(modes) >= 4
+    assert {name for name, mode in modes.items() if mode & 0o077} == set()
+    assert {"config.toml", "state.db", "hermes-tui.log"} <= modes.keys() and len(modes) >= 4

@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
@@ -132,7 +132,10 @@ class Database:
         """Make folder and file private; returns why the store cannot be written, or an empty text."""
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            fd = os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600)
+            with suppress(OSError):  # somebody else's file keeps its mode
+                os.fchmod(fd, 0o600)
+            os.close(fd)
         except IsADirectoryError as error:
             raise StoreError(f"{self.path} is a folder, not a session database.", hint="Move it away.") from error
         except (FileExistsError, NotADirectoryError):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from ..types.errors import StoreError
+from ..types.inert import clean
 from . import entries, export_html, export_markdown
 from .base import Part
 from .entries import Entry
@@ -32,7 +33,7 @@ class ExportPart(Part):
 
         Args:
             session_id: The session; a fork is written with its shared past, a compressed one with all before.
-            fmt: ``md`` and ``html`` (one file that needs no other) for people, ``json`` complete and importable.
+            fmt: ``md`` and ``html`` (one file that needs no other) for people, inert; ``json`` complete and importable.
             redact: Applied to every text in it, to take secrets out.
 
         Raises:
@@ -46,6 +47,7 @@ class ExportPart(Part):
             chain = [entry.mapped(redact) for entry in chain]
         if fmt == "json":
             return _json(chain)
+        chain = [entry.mapped(clean) for entry in chain]
         return export_markdown.render(chain) if fmt == "md" else export_html.render(chain)
 
     def import_(

@@ -16,6 +16,7 @@ from typing import Any, TextIO
 
 from ..api import AgentSession, Engine
 from ..types import events as ev
+from ..types.inert import clean
 
 EXIT_BY_REASON: Mapping[str, int] = {"done": 0, "interrupted": 130}
 """Exit code by ``exit_reason``; any other is a failed turn."""
@@ -122,7 +123,7 @@ class _TextWriter:
     def write(self, event: ev.Event) -> None:
         match event:
             case ev.TextDelta(text=text) if text and not event.agent_id:
-                self._out.write(text)
+                self._out.write(clean(text) if self._out.isatty() else text)
                 self._out.flush()
                 self._line_open = not text.endswith("\n")
             case ev.ToolFinished(name=name, outcome=outcome, duration_s=duration_s):
@@ -137,7 +138,7 @@ class _TextWriter:
 
     def _say(self, line: str) -> None:
         self._end_line()
-        self._err.write(f"{line}\n")
+        self._err.write(f"{clean(line)}\n")
         self._err.flush()
 
     def _end_line(self) -> None:

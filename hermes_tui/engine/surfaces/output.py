@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Sequence
 from typing import Any
 
+from ..types.inert import clean
+
+_LOOSE = re.compile(r"[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e0fff]")
+"""Characters that JSON leaves as they are and a terminal may act on."""
+
 
 def out(text: str = "") -> None:
-    """Write a line to stdout; characters that it cannot encode are escaped."""
+    """Write a line for people to stdout: inert, and with characters that it cannot encode as escapes."""
+    text = clean(text)
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+
+
+def out_exact(text: str) -> None:
+    """Write JSON text; on a terminal, what it would act on stays an escape of the same meaning."""
+    if sys.stdout.isatty():
+        text = _LOOSE.sub(lambda match: json.dumps(match.group())[1:-1], text)
+    sys.stdout.write(text + "\n")
 
 
 def out_json(value: Any) -> None:

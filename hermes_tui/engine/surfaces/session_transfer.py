@@ -14,7 +14,7 @@ from ..config.secrets import known_keys
 from ..policy.redaction import Redactor
 from ..store.db import SessionDB
 from ..store.export import ExportFormat
-from .output import count_of, out, out_json
+from .output import count_of, out, out_exact, out_json
 
 Add = Callable[[str, str], argparse.ArgumentParser]
 """Adds a command, given its name and help."""
@@ -49,7 +49,7 @@ def export(store: SessionDB, options: argparse.Namespace) -> int:
     redact = None if options.raw else Redactor(lambda: known_keys(os.environ, find_paths(os.environ))).text
     text = store.export(store.resolve(options.session), fmt, redact=redact)
     if not options.output:
-        out(text)
+        (out_exact if fmt == "json" else out)(text)
         return 0
     try:
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)

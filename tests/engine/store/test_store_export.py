@@ -118,7 +118,7 @@ def test_a_fork_of_a_compressed_conversation_keeps_what_its_summary_stands_for(d
 def test_markdown_reads_like_the_chat_and_keeps_fences_closed(db: SessionDB) -> None:
     text = db.export(filled(db), "md")
     assert text.startswith("# 导出 me\n")
-    assert "## User\n\nlist \ud800 files" in text
+    assert "## User\n\nlist \ufffd files" in text
     assert '**Call of terminal**\n\n```\n{"command":"ls"}\n```' in text
     assert "**Result of terminal**\n\n````\na\n```\nb\n```\n````" in text
     assert "and a ha\n\n*(interrupted)*" in text
