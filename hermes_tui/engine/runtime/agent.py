@@ -4,113 +4,44 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, cast
 
 from ...tools.base import Tool
-from ...tools.registry import ToolRegistry
-from ..config.settings import AuxiliarySettings, Settings
-from ..context.compression import ContextEngine, SummaryEngine
-from ..context.memory import MemoryBook
 from ..policy.approvals import Approvals
 from ..policy.guardrails import Guardrails
 from ..policy.redaction import Redactor
 from ..providers.base import Endpoint
 from ..types.errors import HermesError
 from ..types.events import ModelChanged
-from ..types.ids import new_request_id, new_turn_id
+from ..types.ids import new_turn_id
 from ..types.messages import JsonObject, Message
-from ..types.requests import ClarifyRequest
 from ..types.usage import Usage
 from .arguments import ArgumentChecker
-from .auxiliary import Auxiliary, AuxiliaryParts
-from .callbacks import Callback, adapt_callbacks
-from .compress import Compressor, CompressParts
-from .conversation import Conversation, ConversationParts
-from .delegation import BLOCKED_TOOLSETS, Parent, Subagents
+from .assembly import ask_person, conversation_parts, make_compressor, make_services, side_endpoint, title_asker
+from .callbacks import adapt_callbacks
+from .conversation import Conversation
+from .delegation import BLOCKED_TOOLSETS, Parent
 from .executor import Executor
 from .hub import Hub
 from .interrupt import CancelToken
 from .judge import PLAN_MODE, Judge
 from .loop import Turn, TurnParts
+from .options import AgentOptions, AgentParts
 from .plan import Planner
-from .ports import ClientFor, Cost, Gate, MessageStore, Resolve, SessionArchive
-from .recall import StoreRecall
 from .route import Route
 from .second_opinion import SecondOpinion
 from .steering import Steering
-from .title import Titler, ask_title
+from .title import Titler
 from .tool_context import ContextParts, SessionObjects, pinned_by, restore_tools, scrub_env
 
 log = logging.getLogger(__name__)
 
+__all__ = ["Agent", "AgentOptions", "AgentParts"]
+
 INTERACTIVE_PLATFORMS = frozenset({"tui"})
 """Surfaces with a person in front of them; elsewhere approvals are denied unless a callback answers."""
 _CLOSE_WAIT_S = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentOptions:
-    """What a caller chooses."""
-
-    model: str
-    """``provider/model``."""
-    workspace: Path
-    max_iterations: int = 0
-    """Model calls per turn; 0 takes ``agent.max_turns``."""
-    enabled_toolsets: Collection[str] | None = None
-    """None takes ``agent.toolsets``, all when that is empty."""
-    disabled_toolsets: Collection[str] = ()
-    platform: str = ""
-    """``tui``, ``run``, ``library``, ...: the session's source and the prompt's hint."""
-    session_id: str = ""
-    """A stored session to go on with; empty starts a new one."""
-    agent_id: str = ""
-    """Empty for the main agent."""
-    skip_context_files: bool = False
-    parent: Parent | None = None
-    """For a subagent: what ties it to the agent that started it."""
-    skip_memory: bool = False
-    """Leave the notes of earlier sessions out of the prompt, and the tool that changes them."""
-    callbacks: Mapping[str, Callback] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentParts:
-    """What the composition root provides."""
-
-    settings: Settings
-    store: MessageStore
-    registry: ToolRegistry
-    resolve: Resolve
-    client_for: ClientFor
-    gate: Gate
-    spill_dir: Path
-    """Private folder for full copies of long results."""
-    soul_file: Path | None = None
-    """The user's own identity text."""
-    env: Mapping[str, str] = field(default_factory=dict)
-    """Environment of child processes, before keys are taken out."""
-    key_names: Collection[str] = ()
-    """Variables that hold provider keys."""
-    is_trusted: Callable[[str, str], bool] = lambda path, digest: False
-    """Whether a project's file (path, content hash) may be used."""
-    secrets: Callable[[], Collection[str]] = tuple
-    """Values of the configured keys."""
-    forget_key: Callable[[str], None] = lambda provider: None
-    """Makes the next resolving of a provider look for its key anew, because it was refused."""
-    memory: MemoryBook | None = None
-    """Notes of earlier sessions."""
-    archive: SessionArchive | None = None
-    """Everything ever said, for the tool that searches it."""
-    context_engine: ContextEngine | None = None
-    """How histories are shortened; a summary of their middle when None."""
-    cost_usd: Cost = lambda endpoint, usage: None
-    sleep: Callable[[CancelToken, float], bool] = CancelToken.wait
-    now: Callable[[], float] = time.time
 
 
 class Agent:
@@ -138,9 +69,9 @@ class Agent:
             self.approvals = Approvals(self.hub.emit, approver=callbacks.approver, clarifier=callbacks.clarifier)
         self.steering = Steering(self.hub.emit)
         self.route = Route(parts.resolve, options.model, parts.settings.fallback_providers, forget_key=parts.forget_key)
-        self.conversation = Conversation(self._conversation_parts())
+        self.conversation = Conversation(conversation_parts(options, parts, self.hub))
         self._objects = SessionObjects()
-        self._services = self._make_services()
+        self._services = make_services(options, parts, lambda: self.session_id, self._spawn)
         self._checker = ArgumentChecker()
         self._token: CancelToken | None = None
         self._turn: Turn | None = None
@@ -150,11 +81,18 @@ class Agent:
         self._titler = Titler(
             self.conversation,
             parts.store,
-            self._title_model,
+            title_asker(parts, self.route),
             emit=self.hub.emit,
             is_wanted=not (options.session_id or options.agent_id),
         )
-        self._compressor = self._make_compressor()
+        self._compressor = make_compressor(
+            parts,
+            self.conversation,
+            self.route,
+            emit=self.hub.emit,
+            on_usage=self._count_aside,
+            pinned=lambda: pinned_by(self._tools(), self._objects),
+        )
         self._compress_after = False
 
     @property
@@ -340,7 +278,9 @@ class Agent:
             tool_names=[tool.name for tool in tools],
             cost_usd=self._parts.cost_usd,
             sleep=self._parts.sleep,
-            ask_user=lambda question, choices: self._ask_user(question, choices, token),
+            ask_user=lambda question, choices: ask_person(
+                self.approvals, self._options.agent_id, question, choices, token
+            ),
             system_message=system_message,
             max_iterations=self._options.max_iterations or self._parts.settings.agent.max_turns,
             mode_note=lambda: PLAN_MODE if self._parts.gate.mode == "plan" else "",
@@ -357,17 +297,6 @@ class Agent:
             for tool in tools
             if (not tool.interactive or self.approvals.can_clarify) and (not tool.needs or tool.needs in self._services)
         ]
-
-    def _make_services(self) -> dict[str, object]:
-        """Return what tools may need, by name."""
-        services: dict[str, object] = {}
-        if self._parts.memory is not None and not self._options.skip_memory:
-            services["memory"] = self._parts.memory
-        if self._parts.archive is not None:
-            services["recall"] = StoreRecall(self._parts.archive, lambda: self.session_id)
-        if self._options.parent is None:
-            services["delegation"] = Subagents(self._spawn, self._parts.settings.delegation.max_children)
-        return services
 
     def _spawn(self, name: str, token: CancelToken, toolsets: Sequence[str]) -> Agent:
         """Make a subagent."""
@@ -405,7 +334,7 @@ class Agent:
             self.approvals,
             deadline_s=lambda: settings.approvals.timeout_s,
             agent_id=self._options.agent_id,
-            second_opinion=SecondOpinion(lambda: self._auxiliary("approval"), parts.client_for),
+            second_opinion=SecondOpinion(lambda: side_endpoint("approval", parts, self.route), parts.client_for),
             emit=self.hub.emit,
         )
         context = ContextParts(
@@ -424,80 +353,11 @@ class Agent:
         planner = Planner({tool.name: tool for tool in tools}, self._checker)
         return Executor(parts.registry, planner, judge, guardrails, context, Redactor(parts.secrets))
 
-    def _conversation_parts(self) -> ConversationParts:
-        options, parts = self._options, self._parts
-        return ConversationParts(
-            store=parts.store,
-            hub=self.hub,
-            redactor=Redactor(parts.secrets),
-            workspace=options.workspace,
-            source=options.platform or "library",
-            session_id=options.session_id,
-            soul_file=parts.soul_file,
-            skip_context_files=options.skip_context_files,
-            is_trusted=parts.is_trusted,
-            platform=options.platform,
-            memory=None if options.skip_memory else parts.memory,
-            parent_id=options.parent.session_id if options.parent else "",
-            add_usage=options.parent.add_usage if options.parent else None,
-            now=parts.now,
-        )
-
-    def _ask_user(self, question: str, choices: Sequence[str], token: CancelToken) -> str:
-        request = ClarifyRequest(
-            request_id=new_request_id(),
-            call_id="",
-            question=question,
-            choices=tuple(choices),
-            agent_id=self._options.agent_id,
-        )
-        return self.approvals.ask(request, token).text
-
-    def _make_compressor(self) -> Compressor:
-        parts, settings = self._parts, self._parts.settings
-        choice = settings.auxiliary.get("compression", AuxiliarySettings())
-        asking = AuxiliaryParts(
-            resolve=parts.resolve,
-            client_for=parts.client_for,
-            main=self.route,
-            emit=self.hub.emit,
-            sleep=parts.sleep,
-            on_usage=self._count_aside,
-        )
-        return Compressor(
-            CompressParts(
-                engine=parts.context_engine or SummaryEngine(settings.compression.protect_last_n),
-                conversation=self.conversation,
-                route=self.route,
-                auxiliary=Auxiliary("compression", choice, asking),
-                emit=self.hub.emit,
-                pinned=lambda: pinned_by(self._tools(), self._objects),
-                threshold=settings.compression.threshold,
-                is_enabled=settings.compression.enabled and choice.enabled,
-            )
-        )
-
     def _count_aside(self, endpoint: Endpoint, usage: Usage | None, is_whole: bool) -> None:
         """Count what a side task used towards the session."""
         if usage is not None or is_whole:
             cost = self._parts.cost_usd(endpoint, usage) if usage is not None else None
             self.conversation.add_usage(usage or Usage(), cost)
-
-    def _title_model(self, token: CancelToken, user_text: str, answer: str) -> str:
-        """Ask for a title; empty when none is wanted or no model gives one."""
-        choice = self._parts.settings.auxiliary.get("title", AuxiliarySettings())
-        if not choice.enabled:
-            return ""
-        for model in (*((choice.model,) if choice.model else ()), *choice.fallbacks, *self.route.models_left[:1]):
-            title = ask_title(self._parts.resolve(model), self._parts.client_for, token, user_text, answer)
-            if title or token.cancelled:
-                return title
-        return ""
-
-    def _auxiliary(self, task: str) -> Endpoint:
-        """Return where a side task asks: its own model, else the present one."""
-        choice = self._parts.settings.auxiliary.get(task, AuxiliarySettings())
-        return self._parts.resolve(choice.model) if choice.model else self.route.endpoint
 
 
 def _definition(tool: Tool) -> JsonObject:

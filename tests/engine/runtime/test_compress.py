@@ -29,7 +29,9 @@ from support.scripted import (
 
 from hermes_tui.engine.config.settings import AuxiliarySettings, CompressionSettings, Settings
 from hermes_tui.engine.context.compression import OPENING
+from hermes_tui.engine.runtime.assembly import make_compressor
 from hermes_tui.engine.runtime.replay import replay
+from hermes_tui.engine.runtime.tool_context import pinned_by
 from hermes_tui.engine.store.db import SessionDB
 from hermes_tui.engine.types.deltas import Finish, TextPiece, UsageReport
 from hermes_tui.engine.types.errors import ContextOverflow, Overloaded
@@ -384,7 +386,14 @@ def test_three_hundred_turns_in_a_small_window_lose_nothing(seed: int, tmp_path:
 
     model = Model()
     made.agent._parts = replace(made.agent._parts, client_for=lambda mode: model)
-    made.agent._compressor = made.agent._make_compressor()
+    made.agent._compressor = make_compressor(
+        made.agent._parts,
+        made.agent.conversation,
+        made.agent.route,
+        emit=made.agent.hub.emit,
+        on_usage=made.agent._count_aside,
+        pinned=lambda: pinned_by(made.agent._tools(), made.agent._objects),
+    )
     for number in range(300):
         result = made.agent.run_conversation(f"turn {number} word{number}mark " + "q " * 150)
         assert result["completed"], result["errors"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -165,22 +165,17 @@ def test_they_ask_through_the_parents_dialog_by_name(tmp_path: Path, store: Sess
     assert reports(made)[0]["summary"] == "it ran"
 
 
-def _hanging(made: Callable[[], Bench], hang: Hang) -> dict[str, Any]:
-    results: list[dict[str, Any]] = []
-    thread = start(lambda: results.append(made().agent.run_conversation("go")))
-    assert hang.reached.wait(GUARD_S)
-    made().agent.interrupt()
-    join(thread)
-    assert hang.closed.wait(GUARD_S)
-    return results[0]
-
-
 def test_an_interrupt_reaches_all_of_them(tmp_path: Path, store: SessionDB) -> None:
     hang, other = Hang(), Hang()
     clients = Family([task("a", "b")], a=[[hang]], b=[[other]])
     made = family(tmp_path, store, clients)
-    result = _hanging(lambda: made, hang)
-    assert result["interrupted"] and other.closed.wait(GUARD_S)
+    results: list[dict[str, Any]] = []
+    thread = start(lambda: results.append(made.agent.run_conversation("go")))
+    assert hang.reached.wait(GUARD_S) and other.reached.wait(GUARD_S)
+    made.agent.interrupt()
+    join(thread)
+    assert hang.closed.wait(GUARD_S) and other.closed.wait(GUARD_S)
+    assert results[0]["interrupted"]
     assert made.of(ToolFinished)[-1].outcome == "interrupted"
     for thread in threading.enumerate():
         if thread.name.startswith("subagent"):
