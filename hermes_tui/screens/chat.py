@@ -265,7 +265,7 @@ class ChatScreen(Screen[None]):
 
     @on(Transcript.OlderWanted)
     def _older_wanted(self) -> None:
-        self.sessions.load_older()
+        self.sessions.history.load_page()
 
     def on_key(self, event: events.Key) -> None:
         """Keys of the reader while an entry is chosen."""

@@ -1,4 +1,4 @@
-"""Which session the chat shows: open, resume, fork, older messages, drafts. Engine calls run in worker threads."""
+"""Which session the chat shows: open, resume, fork, find, drafts. Engine calls run in worker threads."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from hermes_tui.engine.api import AgentSession, Engine, StoredMessage, TrustAnsw
 from hermes_tui.engine.types.errors import HermesError
 from hermes_tui.engine.types.events import Event
 from hermes_tui.engine.types.preferences import StartRequest
-from hermes_tui.presenter import EntryPresenter, Presenter
-from hermes_tui.widgets.entries import Entry, UserEntry
+from hermes_tui.presenter import Presenter
+from hermes_tui.widgets.entries import UserEntry
 
+from .chat_history import ChatHistory, read_page
 from .chat_resume import ChatResume
 
 if TYPE_CHECKING:
@@ -24,15 +25,6 @@ if TYPE_CHECKING:
 
 FIRST_PAGE = 60
 """Messages loaded before the first paint of a resumed session; the rest follows as the reader scrolls."""
-PAGE = 200
-"""Messages loaded at once while scrolling up."""
-
-
-class EntryList(list[Entry]):
-    """A log that only collects; older messages are presented into it."""
-
-    def changed(self, entry: Entry) -> None:
-        """Nothing is drawn yet."""
 
 
 class ChatSessions:
@@ -47,12 +39,11 @@ class ChatSessions:
         self._chat = chat
         self._start = start
         self.resume = ChatResume(chat)
+        self.history = ChatHistory(chat)
         self.shown: AgentSession | None = None
         """The session in the transcript; the same as ``turns.session`` unless a person has to decide first."""
         self._bridge: Bridge | None = None
         self._unsubscribe: Callable[[], None] | None = None
-        self._oldest_id: int | None = None
-        self._loading_older = False
         self._after_open: Callable[[], None] | None = None
         self.is_finding = False
         """Hits are marked in the transcript."""
@@ -111,7 +102,7 @@ class ChatSessions:
             except HermesError as error:
                 chat.app.call_later(self._open_failed, error)
                 return
-            messages = session.history(limit=FIRST_PAGE) if session_id else []
+            messages = read_page(session, None, FIRST_PAGE) if session_id else []
             events = session.replay(messages)
             draft = engine.load_draft(session.state.session_id if session_id else str(Path.cwd()))
             # A stored session goes on with the prompt it began with.
@@ -149,11 +140,13 @@ class ChatSessions:
             queued = []
         self.shown = session
         if not is_first:
+            self.find("")
             chat.transcript.clear()
+            chat.set_focus(chat.composer)
         chat.dialogs.clear()
         chat.shell.reset()
         chat.presenter = Presenter(chat.transcript, chat.shell)
-        self._oldest_id = messages[0].id if messages else None
+        self.history.begin(session, messages)
         with chat.app.batch_update():
             for event in events:
                 chat.presenter.entries.present(event)
@@ -163,7 +156,7 @@ class ChatSessions:
             chat.composer.restore_draft(draft)
         chat.turns.queue = queued
         if at_message is not None:
-            self._show_message(at_message)
+            self.history.load_back_to(at_message, lambda: self._show_message(at_message))
         if events:  # the past is painted first: getting ready would compete with it
             chat.call_after_refresh(self._listen, session, wishes)
         else:
@@ -253,30 +246,6 @@ class ChatSessions:
             self._chat.turns.interrupt()
             self._chat.turns.detach()
 
-    # Older messages
-
-    def load_older(self) -> None:
-        """Put the page before the oldest shown message above it; the reader's line does not move."""
-        session, before = self._chat.turns.session, self._oldest_id
-        if session is None or before is None or self._loading_older:
-            return
-        self._loading_older = True
-
-        def load() -> None:
-            messages = session.history(before_id=before, limit=PAGE)
-            entries = present_into_list(session.replay(messages))
-            self._chat.app.call_later(self._prepend, session, messages, entries)
-
-        self._chat.run_in_thread(load, "older messages")
-
-    def _prepend(self, session: AgentSession, messages: Sequence[StoredMessage], entries: Sequence[Entry]) -> None:
-        self._loading_older = False
-        if session is not self._chat.turns.session:
-            return
-        self._oldest_id = messages[0].id if messages else None
-        if entries:
-            self._chat.transcript.prepend(entries)
-
     # Screens
 
     def browse(self, query: str) -> None:
@@ -349,16 +318,21 @@ class ChatSessions:
     # Finding
 
     def find(self, words: str) -> None:
-        """Mark the words in the whole session and let the reader walk the hits."""
+        """Mark the words in the whole session and let the reader walk the hits; no words end it."""
         chat = self._chat
-        count = chat.transcript.find(words)
+        chat.transcript.find(words)
+        if self.is_finding and not chat.turns.running:
+            chat.status.activity = ""
         self.is_finding = bool(words)
-        if not words:
-            return
-        if not count:
+        if words:
+            self.history.load_back_to(0, lambda: self._walk_hits(words))
+
+    def _walk_hits(self, words: str) -> None:
+        chat = self._chat
+        if not chat.transcript.find(words):
             chat.say(f"Nothing found for {words}.")
             return
-        chat.transcript.focus()
+        chat.set_focus(chat.transcript)
         self.find_step(-1)
 
     def find_step(self, step: int) -> None:
@@ -379,15 +353,6 @@ class ChatSessions:
                 chat.engine.save_draft(key, chat.composer.text_for_draft)
             except HermesError as error:
                 chat.note("warning", error.message, error.hint, kind="draft")
-
-
-def present_into_list(events: Sequence[Event]) -> list[Entry]:
-    """Present events into a plain list."""
-    entries = EntryList()
-    presenter = EntryPresenter(entries)
-    for event in events:
-        presenter.present(event)
-    return entries
 
 
 def _frame_s() -> float:

@@ -45,10 +45,16 @@ class FindScreen(Modal[str]):
         self.query_one(Field).focus()
 
     @on(Field.Changed)
-    def _changed(self, event: Field.Changed) -> None:
-        count = self._find(event.value)
-        words = f"{count} hit{'s'[: count != 1]}" if event.value else ""
-        self.query_one("#count", Static).update(words)
+    def _changed(self) -> None:
+        self.count()
+
+    def count(self) -> None:
+        """Count the hits again: the words changed, or what they are looked for in."""
+        if self.ended or not self.is_mounted:
+            return
+        words = self.query_one(Field).value
+        count = self._find(words)
+        self.query_one("#count", Static).update(f"{count} hit{'s'[: count != 1]}" if words else "")
 
     @on(Field.Submitted)
     def _submitted(self, event: Field.Submitted) -> None:

@@ -24,7 +24,9 @@ def find(chat: ChatScreen, args: str) -> None:
         return
     from hermes_tui.screens.find import FindScreen
 
-    chat.app.push_screen(FindScreen(chat.transcript.find), lambda words: chat.sessions.find(words or ""))
+    screen = FindScreen(chat.transcript.find)
+    chat.app.push_screen(screen, lambda words: chat.sessions.find(words or ""))
+    chat.sessions.history.load_back_to(0, screen.count)
 
 
 def walk(chat: ChatScreen, step: int, *, user_only: bool = False) -> None:
