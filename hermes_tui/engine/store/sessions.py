@@ -38,6 +38,7 @@ class SessionsPart(Part):
         fork_message_id: int | None = None,
         session_id: str | None = None,
         branch: str | None = None,
+        *,
         claim: bool = False,
     ) -> str:
         """Make a session and return its id.
