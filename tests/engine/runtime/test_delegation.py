@@ -144,7 +144,7 @@ def test_their_events_carry_their_name_and_the_parents_numbers(tmp_path: Path, s
     nested = [event for event in made.events if event.agent_id]
     assert {event.agent_id for event in nested} == {"1 task a"}
     assert len([event for event in nested if isinstance(event, TurnFinished)]) == 1
-    assert isinstance(made.events[-1], TurnFinished) and not made.events[-1].agent_id
+    assert not made.of(TurnFinished)[-1].agent_id, "the parent's turn ends last"
     (line,) = [event.text for event in made.of(ToolOutput) if not event.agent_id]
     assert line == "[1 task a] echo: x\n"
 
