@@ -18,13 +18,25 @@ def interrupt(chat: ChatScreen, args: str) -> None:
 
 
 def steer(chat: ChatScreen, args: str) -> None:
-    """Hand the text to the model after its next tool call."""
-    chat.turns.steer(args) if args else chat.say("Write what to tell: /steer TEXT", error=True)
+    """Hand the text, or the draft, to the model after its next tool call."""
+    if args:
+        chat.turns.steer(args)
+    elif not chat.composer.is_blank:
+        chat.composer.submit("steer")
+    else:
+        chat.say("Write what to tell: /steer TEXT", error=True)
 
 
 def queue(chat: ChatScreen, args: str) -> None:
-    """Send the text after the running turn."""
-    chat.turns.send(args) if args else chat.say("Write what to queue: /queue TEXT", error=True)
+    """Send the text, or the draft, after the running turn."""
+    composer = chat.composer
+    if args:
+        chat.turns.send(args)
+    elif composer.value.strip():
+        chat.turns.send(composer.value, composer.attachments, composer.text_for_draft)
+        composer.clear_draft()
+    else:
+        chat.say("Write what to queue: /queue TEXT", error=True)
 
 
 def undo(chat: ChatScreen, args: str, *, resend: bool = False) -> None:

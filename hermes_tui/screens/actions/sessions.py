@@ -59,9 +59,9 @@ def export(chat: ChatScreen, args: str) -> None:
     session, engine = chat.turns.session, chat.engine
     if session is None or engine is None:
         return
-    words = args.split(maxsplit=1)
-    fmt = words.pop(0) if words and words[0] in ("md", "json", "html") else "md"
-    path = Path(words[0]).expanduser() if words else Path(f"{session.state.session_id}.{fmt}")
+    first, _, rest = args.partition(" ")
+    fmt, name = (first, rest.strip()) if first in ("md", "json", "html") else ("md", args)
+    path = Path(name or f"{session.state.session_id}.{fmt}").expanduser()
 
     def work() -> None:
         text = engine.export_session(session.state.session_id, fmt)

@@ -74,17 +74,24 @@ def theme(chat: ChatScreen, args: str) -> None:
     from hermes_tui.screens.palette import PaletteRow, PaletteScreen
 
     before = chat.hermes.theme
-    rows = [PaletteRow(id=name, title=name, group="Themes") for name in chat.hermes.theme_names()]
-    chat.app.push_screen(
-        PaletteScreen(rows, title="Theme", on_highlight=chat.hermes.use_theme),
-        lambda name: use_theme(chat, name or before),
-    )
+    names = sorted(chat.hermes.theme_names(), key=lambda name: name != before)  # the preview begins with no change
+    rows = [PaletteRow(id=name, title=name, group="Themes") for name in names]
+
+    def chosen(name: str | None) -> None:
+        if name:
+            use_theme(chat, name)
+        else:
+            chat.hermes.use_theme(before)
+
+    chat.app.push_screen(PaletteScreen(rows, title="Theme", on_highlight=chat.hermes.use_theme), chosen)
 
 
 def use_theme(chat: ChatScreen, name: str) -> None:
     """Switch the colours and remember them."""
+    before = chat.hermes.theme
     problem = chat.hermes.use_theme(name)
     if problem:
+        chat.hermes.use_theme(before)
         chat.say(problem, error=True)
     else:
         remember(chat, "ui.theme", name)
