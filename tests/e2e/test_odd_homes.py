@@ -109,6 +109,18 @@ def test_without_a_home_it_works_in_a_private_folder(
     assert done.stderr.count("is not a folder") == (home is not None)
 
 
+@pytest.mark.parametrize(
+    "proxies",
+    [
+        {"ALL_PROXY": "socks5://127.0.0.1:1080"},
+        {"HTTPS_PROXY": "http://user:p@ss@127.0.0.1:9", "HTTP_PROXY": "127.0.0.1:9"},
+    ],
+)
+def test_no_proxy_stands_between_the_program_and_a_local_server(user: Installation, proxies: dict[str, str]) -> None:
+    done = user.run("run", "greet me", env=proxies)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Hello there.\n", "")
+
+
 @pytest.mark.parametrize("locale", [{"LANG": "C"}, ASCII_LOCALE])
 def test_a_folder_with_a_japanese_name_works_in_any_locale(
     user: Installation, server: ModelServer, locale: dict[str, str]

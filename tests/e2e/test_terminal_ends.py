@@ -69,6 +69,33 @@ def test_leaving_prints_the_command_that_goes_on_and_it_works(user: Installation
         terminal.wait(lambda text: "greet me" in text and "Hello there." in text and "Resumed" in text)
 
 
+def test_leaving_while_a_command_runs_asks_first_and_then_ends_it(user: Installation) -> None:
+    with user.start() as terminal:
+        ready(terminal)
+        children = start_sleepers(terminal)
+        terminal.type("\x04")
+        terminal.wait_for("A turn is running.")
+        terminal.type("n")
+        terminal.wait_gone("A turn is running.")
+        terminal.type("\x04")
+        terminal.wait_for("A turn is running.")
+        terminal.type("y")
+        assert terminal.wait_exit(5) == 0
+        assert terminal.is_sane()
+        wait_all_gone(children)
+
+
+def test_a_child_that_is_killed_is_one_failed_call(user: Installation, server: ModelServer) -> None:
+    with user.start() as terminal:
+        ready(terminal)
+        for child in start_sleepers(terminal):
+            child.kill()
+        idle(terminal).wait_for("ok")
+        assert '"exit_code": 137' in server.requests[-1].body["messages"][-1]["content"]
+        say(terminal, "greet me")
+        idle(terminal).wait_for("Hello there.")
+
+
 def test_the_terminate_signal_saves_and_leaves_a_sane_terminal(user: Installation) -> None:
     with user.start() as terminal:
         ready(terminal)

@@ -74,19 +74,34 @@ def test_a_message_that_looks_like_a_command_is_sent_as_text(user: Installation,
             assert send(terminal, server) == text
 
 
-def test_files_are_completed_in_a_huge_folder_while_keys_go_on(user: Installation, server: ModelServer) -> None:
-    for folder in range(100):
+def test_the_cursor_stays_at_the_caret_while_text_streams(user: Installation, server: ModelServer) -> None:
+    server.add(Turn(match="count", text=" ".join(f"word-{n}" for n in range(80)), rate=30))
+    with user.start() as terminal:
+        ready(terminal)
+        say(terminal, "count")
+        terminal.wait_for("word-3")
+        terminal.type("\u6f22\u5b57 x")
+        terminal.wait_for("❯ \u6f22\u5b57 x")
+        row = next(n for n, line in enumerate(terminal.screen.display) if "❯" in line)
+        caret = terminal.screen.display[row].index("❯") + 2 + 6
+        for number in (20, 40, 60, 79):
+            terminal.wait_for(f"word-{number}")
+            terminal.wait(lambda _: terminal.cursor == (caret, row), "the cursor at the caret")
+
+
+def test_files_are_completed_in_a_large_folder_while_keys_go_on(user: Installation, server: ModelServer) -> None:
+    for folder in range(10):
         (user.work / f"d{folder}").mkdir()
         for name in range(500):
             (user.work / f"d{folder}" / f"f{name}.txt").touch()
-    (user.work / "d50" / "Resultate.md").touch()
+    (user.work / "d5" / "Resultate.md").touch()
     with user.start() as terminal:
         ready(terminal)
         terminal.type("look at @Resul")
         terminal.wait_for("❯ look at @Resul")
-        terminal.wait(lambda text: "d50/Resultate.md" in text, "the file in the list")
+        terminal.wait(lambda text: "d5/Resultate.md" in text, "the file in the list")
         terminal.type("\t")
-        terminal.wait_for("look at @d50/Resultate.md")
+        terminal.wait_for("look at @d5/Resultate.md")
 
 
 def test_control_characters_in_folder_title_and_output_reach_no_terminal(
