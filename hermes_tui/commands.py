@@ -291,6 +291,8 @@ BY_SLASH: Mapping[str, Command] = {
 
 DOCUMENTED_KEYS = frozenset({"send", "newline", "files"})
 """Rows that the composer handles itself."""
+FIXED_KEYS = frozenset({"send", "interrupt", "rewind", "files", "quit"})
+"""Rows whose key depends on what is there; ``[keys]`` cannot move them."""
 _ONLY_AS_KEYS = frozenset({"entry_up", "entry_down", "user_up", "user_down", "entry_toggle", "palette"})
 PALETTE_IDS = BY_ID.keys() - _ONLY_AS_KEYS - DOCUMENTED_KEYS
 """Actions that make sense when chosen from a list."""
@@ -303,12 +305,14 @@ def slash_rows() -> list[tuple[str, str, str, str]]:
 
 def key_of(command: Command, keymap: Mapping[str, str] | None = None) -> str:
     """The key to show for a command, after rebinding."""
-    return (keymap or {}).get(command.id) or command.shown_key or command.key
+    rebound = "" if command.id in FIXED_KEYS else (keymap or {}).get(command.id)
+    return rebound or command.shown_key or command.key
 
 
 def keymap_problems(keymap: Mapping[str, str]) -> list[str]:
-    """Say what is wrong with a ``[keys]`` table: unknown ids and keys that two actions share."""
+    """Say what is wrong with a ``[keys]`` table: unknown ids, fixed keys, and keys that two actions share."""
     problems = [f"[keys] {name}: there is no such action." for name in keymap if name not in BY_ID]
+    problems += [f"[keys] {name}: this key cannot be changed." for name in keymap if name in FIXED_KEYS]
     owners: dict[str, str] = {}
     for command in COMMANDS:
         if not command.global_key:

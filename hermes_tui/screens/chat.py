@@ -18,7 +18,7 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Static
 
-from hermes_tui.commands import BY_SLASH, COMMANDS, slash_rows
+from hermes_tui.commands import BY_ID, BY_SLASH, COMMANDS, key_of, slash_rows
 from hermes_tui.engine.types.errors import HermesError
 from hermes_tui.engine.types.preferences import StartRequest, UiSettings
 from hermes_tui.widgets.composer import Composer
@@ -40,8 +40,9 @@ if TYPE_CHECKING:
     from .chat_shell import ChatShell
     from .dialogs import Dialogs
 
-HINTS_IDLE = (("ctrl+r", "sessions"), ("ctrl+p", "palette"), ("f1", "help"))
-HINTS_BUSY = (("esc", "interrupts"), ("alt+enter", "steers"), ("ctrl+p", "palette"))
+HINTS_IDLE = (("sessions", "sessions"), ("palette", "palette"), ("help", "help"))
+HINTS_BUSY = (("interrupt", "interrupts"), ("steer", "steers"), ("palette", "palette"))
+"""Action id -> what the bottom line says it does."""
 
 MIN_COLUMNS, MIN_ROWS = 20, 6
 """Below this only a one-line notice is shown. Source: design/ui.md 1."""
@@ -106,7 +107,7 @@ class ChatScreen(Screen[None]):
         """Show what is known before the engine is there."""
         self.composer.set_commands(slash_rows(), tuple(BY_SLASH))
         self.status.activity = "starting"
-        self.status.hints = HINTS_IDLE
+        self._show_hints(HINTS_IDLE)
         if self.ui.keys:
             self.hermes.set_keymap(dict(self.ui.keys))
 
@@ -184,7 +185,10 @@ class ChatScreen(Screen[None]):
             self.status.start("waiting for the model")
         elif not busy and self.status.is_busy:
             self.status.stop()
-        self.status.hints = HINTS_BUSY if busy else HINTS_IDLE
+        self._show_hints(HINTS_BUSY if busy else HINTS_IDLE)
+
+    def _show_hints(self, hints: Sequence[tuple[str, str]]) -> None:
+        self.status.hints = tuple((key_of(BY_ID[name], self.ui.keys).split(",")[0], what) for name, what in hints)
 
     def note(self, level: str, text: str, hint: str = "", kind: str = "") -> None:
         """Add a notice to the transcript."""

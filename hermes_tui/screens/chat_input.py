@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,13 @@ READER_KEYS = {
 """Keys that count while an entry is chosen: key -> action."""
 
 
+def reader_keys(keymap: Mapping[str, str]) -> dict[str, str]:
+    """The reader's keys after rebinding, by name or character."""
+    keys = {key: action for key, action in READER_KEYS.items() if action not in keymap}
+    actions = set(READER_KEYS.values())
+    return keys | {key: name for name, rebound in keymap.items() if name in actions for key in rebound.split(",")}
+
+
 class ChatInput:
     """Routes what comes from the composer and from the reader's keys.
 
@@ -48,6 +55,7 @@ class ChatInput:
         self._chat = chat
         self._clock = clock
         self._escaped_s = float("-inf")
+        self._reader_keys = reader_keys(chat.ui.keys)
 
     def act(self, action_id: str, args: str = "") -> None:
         """Run an action of the table."""
@@ -124,7 +132,7 @@ class ChatInput:
     def _reader_action(self, event: events.Key) -> str:
         """What a key does to the transcript, or empty: letters need a chosen entry, ``n`` needs hits."""
         chat = self._chat
-        action = READER_KEYS.get(event.key) or READER_KEYS.get(event.character or "") or ""
+        action = self._reader_keys.get(event.key) or self._reader_keys.get(event.character or "") or ""
         match action:
             case "find_next" | "find_previous":
                 counts = chat.is_complete and chat.sessions.is_finding

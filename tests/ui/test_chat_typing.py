@@ -54,3 +54,14 @@ async def test_the_readers_keys_act_on_the_chosen_entry() -> None:
         await until(pilot, lambda: app.screen is not app.chat)
         await pilot.press("escape", "escape", "x")
         await until(pilot, lambda: app.chat.composer.value == "x")
+
+
+async def test_rebound_keys_work_and_the_hints_name_them() -> None:
+    app = HermesApp(no_engine, UiSettings(keys={"view": "v", "sessions": "f9"}))  # type: ignore[arg-type]
+    async with app.run_test(size=(120, 30)) as pilot:
+        await until(pilot, lambda: app.chat.is_complete and app.chat.transcript.entries)
+        assert ("f9", "sessions") in app.chat.status.hints
+        await pilot.press("alt+up", "v")
+        await until(pilot, lambda: app.screen is not app.chat)
+        await pilot.press("escape", "o")
+        await until(pilot, lambda: app.chat.composer.value == "o")

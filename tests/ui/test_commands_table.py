@@ -9,13 +9,14 @@ from hermes_tui.commands import (
     BY_SLASH,
     COMMANDS,
     DOCUMENTED_KEYS,
+    FIXED_KEYS,
     PALETTE_IDS,
     key_of,
     keymap_problems,
     slash_rows,
 )
 from hermes_tui.screens.chat_actions import ACTIONS, READER_ACTIONS
-from hermes_tui.screens.chat_input import READER_KEYS
+from hermes_tui.screens.chat_input import READER_KEYS, reader_keys
 
 
 def test_every_row_has_an_action_and_every_action_a_row() -> None:
@@ -53,6 +54,18 @@ def test_completion_knows_every_slash_command_with_its_help() -> None:
 def test_a_rebound_key_is_shown_in_place_of_the_default() -> None:
     assert key_of(BY_ID["sessions"], {"sessions": "ctrl+y"}) == "ctrl+y"
     assert key_of(BY_ID["sessions"]) == "ctrl+r"
+
+
+@pytest.mark.parametrize("name", sorted(FIXED_KEYS))
+def test_a_key_that_cannot_move_is_said_and_still_shown(name: str) -> None:
+    assert keymap_problems({name: "f5"}) == [f"[keys] {name}: this key cannot be changed."]
+    assert key_of(BY_ID[name], {name: "f5"}) == key_of(BY_ID[name])
+
+
+def test_the_readers_keys_can_be_rebound() -> None:
+    keys = reader_keys({"copy": "c,ctrl+insert", "sessions": "ctrl+y"})
+    assert (keys["c"], keys["ctrl+insert"], keys["o"]) == ("copy", "copy", "view")
+    assert "y" not in keys and "ctrl+y" not in keys
 
 
 def test_the_readers_keys_name_existing_actions() -> None:
