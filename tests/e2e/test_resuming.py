@@ -96,8 +96,7 @@ def test_a_folder_and_a_model_that_are_gone_are_a_choice(user: Installation, ser
         terminal.type("g")
         terminal.wait_for("mine/test-model cannot be used")
         terminal.type("m")
-        terminal.wait_for("Choose a model")
-        terminal.wait_for("new-model")  # the list is there
+        terminal.wait_for("fake-model")  # the list is there
         terminal.type("other/new-model\r")
         terminal.wait_gone("Choose a model")
         terminal.wait_for("Answer one.")
