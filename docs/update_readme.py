@@ -40,7 +40,7 @@ def keys_table() -> str:
     """Every action with its key and slash command."""
     rows = ["| action | key | command | |", "|---|---|---|---|"]
     for c in COMMANDS:
-        key = key_of(c).replace(",", ", ").replace("|", "\\|")
+        key = ", ".join(map(str.strip, key_of(c).split(","))).replace("|", "\\|")
         slash = f"`/{c.slash} {c.args}`".replace(" `", "`").replace("|", "\\|") if c.slash else ""
         rows.append(f"| {c.title} | {key} | {slash} | {c.help} |")
     return "\n".join(rows)
@@ -50,7 +50,7 @@ def settings_table() -> str:
     """Every setting with its default."""
     rows = ["| setting | default | |", "|---|---|---|"]
     for doc in describe_settings():
-        text = doc.doc.replace("``", "`").replace("|", "\\|")
+        text = " ".join(doc.doc.split()).replace("``", "`").replace("|", "\\|")
         rows.append(f"| `{doc.key}` | `{doc.default}` | {text} |")
     return "\n".join(rows)
 
