@@ -74,8 +74,8 @@ class Batch:
         results = self._known(prompts)
         waiting = [(index, prompt) for index, prompt in enumerate(prompts) if index not in results]
         with ThreadPoolExecutor(self._concurrency, thread_name_prefix="batch") as pool:
-            futures = [pool.submit(self._ask, index, prompt) for index, prompt in waiting]
             try:
+                futures = [pool.submit(self._ask, index, prompt) for index, prompt in waiting]
                 for future in as_completed(futures):
                     result, clean = future.result()
                     results[result["index"]] = result
