@@ -10,6 +10,7 @@ from typing import Any, Literal
 from ...tools.base import Assessment, PathUse, Tool
 from ..policy.approvals import Approvals
 from ..policy.gate.verdict import Verdict
+from ..types.errors import ConfigError
 from ..types.events import Event, Notice
 from ..types.ids import new_request_id
 from ..types.requests import STRICTNESS, ApprovalDecision, ApprovalRequest
@@ -113,7 +114,7 @@ class Judge:
                     note = f"The person changed the command before it ran, to: {decision.message}"
                     continue
                 if decision.choice == "always":
-                    self._gate.remember(verdict.always_rules, decision.scope, context_cwd(assessment, context))
+                    self._remember(verdict, decision, context_cwd(assessment, context))
             now = tool.assess(args, context)
             if now != assessment:
                 continue
@@ -123,6 +124,14 @@ class Judge:
                 return Permission(args=args, refusal=_blocked(verdict))
             return Permission(args=args, note=note, is_read=_is_read(assessment))
         return Permission(args=args, refusal=failure("What this call would do kept changing, so it did not run."))
+
+    def _remember(self, verdict: Verdict, decision: ApprovalDecision, cwd: str) -> None:
+        """Keep the rules of an "always"; what was approved runs also when they cannot be stored."""
+        try:
+            self._gate.remember(verdict.always_rules, decision.scope, cwd)
+        except ConfigError as error:
+            text = f"The rule holds for this session only. {error.message}"
+            self._emit(Notice(level="warning", text=text, hint=error.hint, kind="approval"))
 
     def _clear(self, request: ApprovalRequest, verdict: Verdict, context: CallContext) -> Clearance | None:
         """Ask for a second opinion where the mode wants one and no person has spoken yet."""
@@ -215,5 +224,5 @@ def _refused(decision: ApprovalDecision) -> dict[str, Any]:
 
 def _with_command(args: Mapping[str, Any], old: str, new: str) -> dict[str, Any] | None:
     """Return the arguments with the command replaced; None when it is not an argument of its own."""
-    name = next((name for name, value in args.items() if value == old), None)
+    name = next((name for name in ("command", *args) if args.get(name) == old), None)
     return {**args, name: new} if old and name is not None else None

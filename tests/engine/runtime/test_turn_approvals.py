@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from support.scripted import GUARD_S, Bench, TableGate, bench, call, join, say, start
 
-from hermes_tui.engine.types.events import ApprovalRequested, ApprovalResolved, Event, ToolFinished
+from hermes_tui.engine.types.errors import ConfigError
+from hermes_tui.engine.types.events import ApprovalRequested, ApprovalResolved, Event, Notice, ToolFinished
 from hermes_tui.engine.types.requests import ApprovalDecision, ApprovalRequest
 from hermes_tui.tools.base import Assessment, PathUse
 from hermes_tui.tools.registry import ToolRegistry
@@ -98,6 +99,25 @@ def test_an_edited_command_is_judged_again_and_the_model_is_told(tmp_path: Path)
     made.agent.chat("go")
     assert [event.request.text for event in made.of(ApprovalRequested)] == ["rm x", "rm y"]
     assert payloads(made)[0]["ran"] == "ls" and "changed the command" in payloads(made)[0]["note"]
+
+
+def test_the_command_is_what_is_edited_also_when_another_argument_says_the_same(tmp_path: Path) -> None:
+    made = asking([call(("run", '{"description":"rm x","command":"rm x"}'))], tmp_path)
+    answered(made, lambda request: ApprovalDecision(choice="edit", message="ls"))
+    made.agent.chat("go")
+    assert payloads(made)[0]["ran"] == "ls" and len(made.of(ApprovalRequested)) == 1
+
+
+def test_a_rule_that_cannot_be_stored_costs_a_notice_not_the_call(tmp_path: Path) -> None:
+    class FullDisk(TableGate):
+        def remember(self, rules: Any, scope: Any = "session", cwd: str = "") -> None:
+            raise ConfigError("settings.toml cannot be written.", hint="Free space.")
+
+    made = bench([call(RM), say("ok")], tmp_path, gate=FullDisk({"rm x": "ask"}))
+    answered(made, lambda request: ApprovalDecision(choice="always"))
+    made.agent.chat("go")
+    assert payloads(made)[0]["ran"] == "rm x"
+    assert [(event.hint, "this session only" in event.text) for event in made.of(Notice)] == [("Free space.", True)]
 
 
 def test_without_anybody_to_ask_it_is_denied_with_the_reason(tmp_path: Path) -> None:
