@@ -22,7 +22,7 @@ from .engine.policy.trust import TrustStore
 from .engine.providers.base import Endpoint
 from .engine.providers.catalog import PROVIDERS
 from .engine.providers.clients import ProviderClients
-from .engine.providers.resolve import resolve
+from .engine.providers.resolve import CUSTOM_KEY_ENV, resolve
 from .engine.providers.windows import cost_usd, with_window
 from .engine.runtime.agent import Agent, AgentParts
 from .engine.runtime.local_engine import LocalEngine
@@ -150,7 +150,7 @@ class Workshop:
             return Path(tempfile.mkdtemp(prefix="hermes-tui-output-"))
 
     def _key_names(self) -> Collection[str]:
-        names = {name for provider in PROVIDERS.values() for name in provider.key_envs}
+        names = {CUSTOM_KEY_ENV, *(name for provider in PROVIDERS.values() for name in provider.key_envs)}
         own: Mapping[str, ProviderSettings] = self.loaded.settings.providers
         return names | {settings.api_key_env for settings in own.values() if settings.api_key_env}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.model_server import ModelServer, Turn
+from support.model_server import Call, ModelServer, Turn
 
 from hermes_tui import AIAgent, SessionDB, run_batch
 from hermes_tui.engine.types.errors import ConfigError, HermesError, SessionNotFound
@@ -159,3 +159,16 @@ def test_a_batch_with_wrong_arguments_raises(prompts: Any, arguments: dict[str, 
 
 def test_an_empty_batch_has_no_results() -> None:
     assert run_batch([]) == []
+
+
+def test_a_key_of_an_endpoint_given_by_url_stays_out_of_child_processes(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HERMES_TUI_API_KEY", KEY)
+    server.add(Turn(tool_calls=(Call(name="terminal", args={"command": "printenv | grep -c API_KEY"}),)))
+    results: list[str] = []
+    callbacks = {"on_tool_finished": lambda tool, result: results.append(result)}
+    with AIAgent(**options(server, api_key=None, callbacks=callbacks)) as agent:
+        agent.chat("go")
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+    assert json.loads(results[0])["output"].strip() == "0"

@@ -17,6 +17,8 @@ from .base_urls import for_mode, normalise
 from .catalog import PROVIDERS, Provider
 from .proxies import is_loopback
 
+CUSTOM_KEY_ENV = "HERMES_TUI_API_KEY"
+"""Variable with the key of an endpoint that is given by its URL alone."""
 DEFAULT_WINDOW = 128_000
 STALL_S, STALL_LOOPBACK_S = 180.0, 900.0
 """A model on this machine may read a long prompt for minutes before its first token."""
@@ -99,7 +101,7 @@ def provider_names(settings: Settings) -> list[str]:
 
 
 def _custom_key_envs(name: str) -> tuple[str, ...]:
-    return ("HERMES_TUI_API_KEY",) if name == "custom" else ()
+    return (CUSTOM_KEY_ENV,) if name == "custom" else ()
 
 
 def _split(
