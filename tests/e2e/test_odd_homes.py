@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import site
 import sys
 from collections.abc import Callable, Iterator
@@ -141,6 +142,23 @@ def test_a_folder_with_a_japanese_name_works_in_any_locale(
         say(terminal, "list files")
         idle(terminal).wait_for("ok")
     assert "日本.txt" in server.requests[-1].body["messages"][-1]["content"]
+
+
+def test_a_folder_whose_name_is_no_text_works(user: Installation) -> None:
+    folder = user.work / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    with user.start(cwd=folder) as terminal:
+        assert "/caf" in ready(terminal).text.splitlines()[0]
+        say(terminal, "greet me")
+        idle(terminal).wait_for("Hello there.")
+        terminal.type("a draft")
+        terminal.wait_for("❯ a draft")
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.wait_exit() == 0
+    rows = json.loads(user.run("sessions", "list", "--here", "--json", cwd=folder).stdout)
+    assert [row["cwd"] for row in rows] == [f"{user.work}/caf\\xe9"]
+    with user.start("--continue", cwd=folder) as terminal:
+        terminal.wait(lambda text: "Hello there." in text and "❯ a draft" in text)
 
 
 def test_with_sh_only_it_says_once_what_is_missing_and_works(

@@ -47,14 +47,14 @@ class PromptsPart(Part):
 
         def job(conn: sqlite3.Connection) -> None:
             if text:
-                conn.execute("INSERT OR REPLACE INTO drafts VALUES (?, ?, ?)", (key, encode(text), time.time()))
+                conn.execute("INSERT OR REPLACE INTO drafts VALUES (?, ?, ?)", (encode(key), encode(text), time.time()))
             else:
-                conn.execute("DELETE FROM drafts WHERE key = ?", (key,))
+                conn.execute("DELETE FROM drafts WHERE key = ?", (encode(key),))
 
         self._db.write(job)
 
     def load_draft(self, key: str) -> str:
         """Return the kept text, or an empty one."""
         with self._db.read() as conn:
-            found = conn.execute("SELECT text FROM drafts WHERE key = ?", (key,)).fetchone()
+            found = conn.execute("SELECT text FROM drafts WHERE key = ?", (encode(key),)).fetchone()
         return decode(found[0]) if found else ""

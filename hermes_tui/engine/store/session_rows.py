@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Mapping
@@ -17,8 +18,9 @@ _CONTINUED = (*COUNT_COLUMNS, "message_count", "turn_count", "title", "title_by"
 
 
 def folder(cwd: str | Path | None) -> str:
-    """Return a folder as it is stored: absolute, ``~`` expanded; empty for None."""
-    return str(Path(cwd).expanduser().absolute()) if cwd else ""
+    """Return a folder as it is stored: absolute, what is no UTF-8 written out; empty for None."""
+    path = os.fsencode(Path(cwd).expanduser().absolute()) if cwd else b""
+    return path.decode("utf-8", "backslashreplace")
 
 
 def cost_of(row: sqlite3.Row) -> float | None:
