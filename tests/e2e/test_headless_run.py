@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support.model_server import ModelServer, Turn
-from support.program import Installation
+from support.program import Installation, nowhere
 
 pytestmark = pytest.mark.e2e
 
@@ -76,12 +75,10 @@ def test_what_goes_wrong_is_said_in_words_with_its_exit_code(
 
 
 def test_an_endpoint_where_nothing_listens_is_named(tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # bound but not listening: refused, and nobody else gets the port
-        user = Installation(tmp_path, f"http://127.0.0.1:{taken.getsockname()[1]}/v1")
-        done = user.run("run", "hi")
+    with nowhere() as url:
+        done = Installation(tmp_path, url).run("run", "hi")
     assert done.returncode == 4
-    assert "Cannot reach http://127.0.0.1" in done.stderr and "base_url" in done.stderr
+    assert f"Cannot reach {url}" in done.stderr and "base_url" in done.stderr
     assert is_clean(done.stderr)
 
 

@@ -211,7 +211,7 @@ def test_a_bad_settings_file_is_named_with_its_line_and_never_written_over(
 
 def test_the_full_screen_starts_with_a_bad_settings_file_and_says_so_once(user: Installation) -> None:
     user.write_config('[ui]\ntheme = "hermes-light"\n[agent\n')
-    with user.start() as terminal:
+    with user.start(size=(180, 30)) as terminal:
         terminal.wait_for("Welcome to hermes-tui")
         terminal.type("\x1b")
         terminal.wait_gone("Welcome to hermes-tui")

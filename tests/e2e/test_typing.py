@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.model_server import Call, ModelServer, Turn
-from support.program import Installation, idle, ready, say
+from support.program import Installation, idle, nowhere, ready, say
 from support.terminal import Terminal
 
 pytestmark = pytest.mark.e2e
@@ -146,3 +146,20 @@ def test_a_message_that_failed_is_one_key_away_and_the_next_one_works(user: Inst
             terminal.wait_for(f"❯ {expected}")
         assert "SECRET" not in terminal.text
     assert [m["role"] for m in server.requests[-1].body["messages"]][-1] == "user"
+
+
+def test_an_endpoint_that_is_not_there_is_named_while_it_is_tried_again(tmp_path: Path) -> None:
+    with nowhere() as url, Installation(tmp_path, url).start(size=(160, 30)) as terminal:
+        ready(terminal)
+        say(terminal, "are you there?")
+        terminal.wait_for(f"Cannot reach {url}")
+        terminal.type("\x1b")
+        idle(terminal).wait_for("Interrupted")
+
+
+def test_an_unknown_session_is_told_and_a_new_one_opens(user: Installation, server: ModelServer) -> None:
+    with user.start("--resume", "nosuch") as terminal:
+        ready(terminal)
+        terminal.wait(lambda text: "'nosuch'" in text and "sessions list" in text)
+        say(terminal, "a new start")
+        idle(terminal).wait_for("ok")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -101,6 +103,14 @@ class Installation:
     def _merged(self, env: Mapping[str, str | None] | None) -> dict[str, str]:
         merged: dict[str, str | None] = {**self.environment, **(env or {})}
         return {name: value for name, value in merged.items() if value is not None}
+
+
+@contextmanager
+def nowhere() -> Iterator[str]:
+    """Give the base URL of a loopback port where nothing listens, and nobody else will."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
 
 
 def ready(terminal: Terminal) -> Terminal:
