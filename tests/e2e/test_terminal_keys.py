@@ -94,7 +94,7 @@ def test_ctrl_z_stops_the_program_and_after_a_resize_it_comes_back_whole(user: I
         terminal.type(CTRL_Z)
         program = psutil.Process(terminal.process.pid)
         wait_until(lambda: program.status() == "stopped", "a stopped program")
-        assert terminal.is_sane()
+        wait_until(terminal.is_sane, "a terminal given back")
         terminal.screen.reset()
         terminal.resize(80, 24)
         terminal.process.send_signal(signal.SIGCONT)
