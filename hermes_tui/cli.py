@@ -139,7 +139,12 @@ def _screen(words: Sequence[str]) -> int:
     start = StartRequest(
         prompt=options.prompt, resume=options.resume, continue_last=options.continue_last, demo=options.demo
     )
-    return run_app(build_engine, replace(ui, plain=True, animation=False) if options.plain or ui.plain else ui, start, config_home=paths.config_dir)
+    return run_app(
+        build_engine,
+        replace(ui, plain=True, animation=False) if options.plain or ui.plain else ui,
+        start,
+        config_home=paths.config_dir,
+    )
 
 
 def _run(words: Sequence[str]) -> int:

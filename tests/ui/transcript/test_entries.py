@@ -108,7 +108,11 @@ def test_a_long_diff_is_folded():
 
 def test_todos_are_a_checklist():
     items = [{"content": "a", "status": "done"}, {"content": "b", "status": "in_progress"}, {"content": "[c]"}]
-    assert lines_of(finished(kind="todo", items=items))[1:] == ["\u2502 \u2611 a", "\u2502 \u25b8 b", "\u2502 \u2610 [c]"]
+    assert lines_of(finished(kind="todo", items=items))[1:] == [
+        "\u2502 \u2611 a",
+        "\u2502 \u25b8 b",
+        "\u2502 \u2610 [c]",
+    ]
 
 
 @pytest.mark.parametrize("width", [12, 20, 40, 200])
