@@ -164,17 +164,14 @@ class ClarifyScreen(GuardedModal[ClarifyAnswer]):
     def _show_mode(self) -> None:
         self.query_one("#clarify").set_class(self._writing, "-writing")
         back = "back" if self.request.choices else "decline"
-        count = len(self.request.choices)
         self.query_one(HintLine).set_hints(
             (("enter", "answer"), ("esc", back))
             if self._writing
             else (
-                (f"1-{count}", "answer"),
                 ("\u2191\u2193 enter", "choose"),
-                (_OWN_WORDS, "own words"),
                 ("esc", "decline"),
             )
-            if count
+            if self.request.choices
             else (("esc", "decline"),)
         )
 

@@ -41,7 +41,7 @@ class HelpScreen(Modal[None]):
         """Lay out the list."""
         with Vertical(classes="dialog", id="help") as dialog:
             dialog.border_title = self._title
-            yield FuzzyList(self._rows, placeholder="Type to filter", empty="Nothing fits.")
+            yield FuzzyList(self._rows, placeholder="Type to filter", explains=any(row.detail for row in self._rows))
             yield HintLine((("esc", "close"), ("\u2191\u2193", "move")))
 
     def action_back(self) -> None:

@@ -57,7 +57,7 @@ class PaletteScreen(Modal[str]):
         """Lay out the list."""
         with Vertical(classes="dialog", id="palette") as dialog:
             dialog.border_title = self._title
-            yield FuzzyList(self._rows, placeholder="Type to search", empty="Nothing fits.")
+            yield FuzzyList(self._rows, placeholder="Type to search", explains=any(row.detail for row in self._rows))
             yield HintLine((("enter", "choose"), ("\u2191\u2193", "move"), ("esc", "close")))
 
     def action_back(self) -> None:

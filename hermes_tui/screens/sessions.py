@@ -36,8 +36,8 @@ _SEARCH_HINTS = (
     ("enter", "resume"), ("\u2193 tab", "to the list"), ("ctrl+enter", "open at the hit"), ("esc", "back"),
 )  # fmt: skip
 _LIST_HINTS = (
-    ("enter", "resume"), ("o", "at hit"), ("f", "fork"), ("r", "rename"), ("d", "delete"), ("p", "pin"),
-    ("t", "folder"), ("?", "all keys"), ("/", "search"),
+    ("enter", "resume"), ("/", "search"), ("?", "all keys"), ("t", "folder"), ("f", "fork"), ("r", "rename"),
+    ("d", "delete"), ("p", "pin"), ("o", "at hit"),
 )  # fmt: skip
 _KEYS = (
     ("enter", "Resume the session"), ("ctrl+enter, o", "Open it at the hit"), ("f", "Fork from the hit or the end"),
@@ -119,7 +119,7 @@ class SessionsScreen(Modal[SessionChoice]):
             page.border_title = "Sessions"
             yield Horizontal(
                 Static("\u203a", classes="prompt", markup=False),
-                Field(self.feed.query, placeholder="Search everything ever said", id="search"),
+                Field(self.feed.query, placeholder="Search everything", id="search"),
                 Static("", id="scope", markup=False),
                 classes="field-row",
             )
@@ -164,12 +164,15 @@ class SessionsScreen(Modal[SessionChoice]):
         self.feed.take(page)
         self._show_scope()
         self.say(page.note or ("" if page.items else self._nothing_words()))
+        frame = self.query_one("#sessions")
+        frame.set_class(not page.items, "-empty")
+        frame.set_class(bool(self.feed.grouping), "-grouped")
         self.rows.set_items(page.items, self.feed.grouping, select)
 
     def _nothing_words(self) -> str:
         if self.feed.query.strip():
             return "Nothing found in any session."
-        return "No archived sessions." if self.feed.archived else "No sessions yet."
+        return "No archived sessions." if self.feed.archived else "No sessions yet. Every conversation is kept here."
 
     @on(SessionList.NearEnd)
     def _load_more(self) -> None:

@@ -74,9 +74,9 @@ class WelcomeScreen(Modal[WelcomeChoice]):
         with Vertical(classes="dialog", id="welcome") as dialog:
             dialog.border_title = "Welcome to hermes-tui"
             yield Static("", id="lead", markup=False)
-            yield FuzzyList(placeholder="Type to search", empty="Nothing fits.", id="list")
-            yield Field(placeholder="Paste the key here; it is not shown", secret=True, id="key")
             yield Static("", id="said", classes="note", markup=False)
+            yield FuzzyList(placeholder="Type to search", empty="Nothing fits.", id="list")
+            yield Field(placeholder="The key; it is not shown", secret=True, id="key")
             yield HintLine()
 
     def on_mount(self) -> None:
@@ -95,9 +95,9 @@ class WelcomeScreen(Modal[WelcomeChoice]):
     def _go(self, step: Literal["provider", "key", "model", "test"]) -> None:
         self._step = step
         leads = {
-            "provider": "Choose where answers come from, or press d for the demo.",
-            "key": f"API key for {self._provider_title}. It is kept in a private file on this machine.",
-            "model": f"Choose a model of {self._provider_title}. A call of one token tests it.",
+            "provider": "Choose where answers come from, or press d for the demo: it needs nothing.",
+            "key": f"Paste the API key for {self._provider_title}. It is kept in a private file on this machine.",
+            "model": f"Choose a model of {self._provider_title}. It is tested with a call of one token.",
             "test": f"Asking {self._model} for one token\u2026",
         }
         self.query_one("#lead", Static).update(leads[step])
@@ -119,6 +119,7 @@ class WelcomeScreen(Modal[WelcomeChoice]):
     def _say(self, text: str, kind: Literal["", "error", "good"] = "") -> None:
         note = self.query_one("#said", Static)
         note.update(text)
+        note.display = bool(text)
         note.set_class(kind == "error", "-error")
         note.set_class(kind == "good", "-good")
 
@@ -136,7 +137,11 @@ class WelcomeScreen(Modal[WelcomeChoice]):
     def _show_providers(self, providers: Sequence[ProviderRow]) -> None:
         self._providers = sorted(providers, key=lambda row: _ORDER.index(row.state))
         ready = [row for row in self._providers if row.state == "ready" and row.name != _DEMO]
-        found = f"Found {_names(ready)}." if ready else "No key and no local server was found."
+        found = (
+            f"Found {_names(ready)}."
+            if ready
+            else "No key and no local server was found. Choose a provider to enter its key."
+        )
         self._say(found, "good" if ready else "")
         if self._step == "provider":
             self._list_providers()

@@ -100,8 +100,10 @@ class FuzzyRows(LineList):
         spans: list[Span] = [(f"{entry.mark or ' '} ", "success")] if self._has_marks else []
         title: list[Span] = [(one_line(entry.title), "" if entry.enabled else "muted")]
         spans += overlay(title, marks, "accent") if marks else title
-        note = "  ".join(one_line(part) for part in (entry.detail, entry.group if self._query else "") if part)
         column = max(cells_of(spans), min(self._titles, width // 3)) + 2
+        note, group = one_line(entry.detail), one_line(entry.group) if self._query else ""
+        if group and cell_len(note) + cell_len(group) + 2 <= room - column:
+            note = f"{note}  {group}" if note else group
         if note and room - column > _MIN_NOTE:
             spans += [(" " * (column - cells_of(spans)), ""), (clip(note, room - column), "muted")]
         spans = clip_spans(spans, room)
@@ -117,6 +119,7 @@ class FuzzyList(Vertical):
         rows: What can be found.
         placeholder: Said in the empty field.
         empty: Said when nothing fits.
+        explains: Say below the list in full what the row under the cursor is about.
     """
 
     DEFAULT_CSS = """
@@ -126,6 +129,7 @@ class FuzzyList(Vertical):
     FuzzyList > .search > Field { width: 1fr; }
     FuzzyList > .nothing { display: none; height: 1; color: $muted; padding: 0 2; }
     FuzzyList.-nothing > .nothing { display: block; }
+    FuzzyList > .about { height: 2; margin-top: 1; padding: 0 2; color: $muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "list('move', -1)", "Up", show=False),
@@ -163,18 +167,22 @@ class FuzzyList(Vertical):
         *,
         placeholder: str = "Type to search",
         empty: str = "Nothing fits.",
+        explains: bool = False,
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
         self._rows = rows
         self._placeholder = placeholder
         self._empty = empty
+        self._explains = explains
 
     def compose(self) -> ComposeResult:
         """Lay out the field and the list."""
         yield Horizontal(Static("\u203a", markup=False), Field(placeholder=self._placeholder), classes="search")
         yield Static(self._empty, classes="nothing", markup=False)
         yield FuzzyRows(self._rows)
+        if self._explains:
+            yield Static("", classes="about", markup=False)
 
     @property
     def view(self) -> FuzzyRows:
@@ -223,6 +231,9 @@ class FuzzyList(Vertical):
     @on(LineList.Moved)
     def _moved(self, event: LineList.Moved) -> None:
         event.stop()
+        if self._explains:
+            row = self.view.current
+            self.query_one(".about", Static).update(one_line(row.detail) if row is not None else "")
         self.post_message(self.Changed(self, self.view.current, self.text))
 
 

@@ -108,6 +108,7 @@ class LineView(StyledLines, can_focus=True):
         """Show other lines, from the top unless ``keep_scroll``."""
         self._lines = list(lines)
         self._marks, self._current = {}, None
+        self._rows, self._first_rows = [], []  # where there is no width yet, nothing of the old text may be drawn
         self._wrapped_for = -1
         self._rewrap()
         if not keep_scroll:

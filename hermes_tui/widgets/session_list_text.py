@@ -14,6 +14,7 @@ from .inert import one_line
 from .line_text import Span, cells_of, clip_spans, clip_start, overlay
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_PATH_CELLS, _MIN_PATH_CELLS = 32, 10
 _REASONS = {"fork": "fork", "compression": "compacted", "delegation": "subagent"}
 
 
@@ -110,20 +111,23 @@ def title_row(item: SessionItem, width: int, now_s: float, *, is_marked: bool = 
 
 
 def facts_row(item: SessionItem, width: int, home: str, current_id: str = "") -> list[Span]:
-    """Return the second row: the best hit, or folder, model, turns, cost and marks."""
+    """Return the second row: the best hit, or folder, model, turns, cost and marks; marks stay longest."""
     if item.snippets:
         return _snippet_row(item, width)
     row = item.row
     turns = f"{row.turn_count} turn{'s' * (row.turn_count != 1)}" if row.turn_count else ""
-    facts = [row.model.rsplit("/", 1)[-1], turns, money(row.cost_usd)]
-    tail = "  ".join(one_line(fact) for fact in facts if fact)
+    facts = [one_line(fact) for fact in (row.model.rsplit("/", 1)[-1], turns, money(row.cost_usd)) if fact]
     marks = "  ".join(marks_of(row, current_id))
-    room = width - cell_len(tail) - (cell_len(marks) + 2 if marks else 0) - 2
-    spans: list[Span] = [(short_path(row.cwd, home, min(max(room, 0), 32)), "muted")] if room > 3 and row.cwd else []
-    spans.append((("  " if spans else "") + tail, "muted"))
-    if marks:
-        spans.append(("  " + marks, "warning"))
-    return clip_spans(spans, width)
+    for_marks = cell_len(marks) + 2 if marks else 0
+    while facts and cell_len("  ".join(facts)) + for_marks > width:
+        facts.pop(0)
+    room = min(_PATH_CELLS, width - cell_len("  ".join(facts)) - for_marks - 2)
+    path = short_path(row.cwd, home, _PATH_CELLS) if row.cwd else ""
+    if path and cell_len(path) > room:
+        path = short_path(row.cwd, home, room) if room >= _MIN_PATH_CELLS else ""
+    parts: list[Span] = [(part, "muted") for part in (path, *facts) if part]
+    parts += [(marks, "warning")] if marks else []
+    return clip_spans([("  " * bool(number) + text, style) for number, (text, style) in enumerate(parts)], width)
 
 
 def _snippet_row(item: SessionItem, width: int) -> list[Span]:

@@ -144,6 +144,8 @@ class StatusBar(BarLine):
     def _model_field(self) -> Field:
         effort: tuple[Span, ...] = ((f" {self.effort}", "muted"),) if self.effort else ()
         name = self.model.rsplit("/", 1)[-1]
+        if not name and self.approval_mode:
+            return field(4, "no model: /setup", "no model", style="warn")
         short = clip(name, 18)
         return field(4, ((name, "strong"), *effort), ((name, "strong"),), ((short, "strong"),)) if name else field(4)
 
@@ -172,7 +174,7 @@ class StatusBar(BarLine):
         return field(2, *forms)
 
     def _cost_field(self) -> Field:
-        if self.cost_usd is None:
+        if self.cost_usd is None or not (self.cost_usd or self.cost_cap_usd):
             return field(5)
         cost, cap = f"${self.cost_usd:.2f}", self.cost_cap_usd
         if cap is None:
