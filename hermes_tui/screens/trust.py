@@ -5,6 +5,7 @@ Guarded like the approval dialog. Unlike it, it closes itself: nothing waits for
 
 from __future__ import annotations
 
+from pathlib import Path, PurePath
 from typing import ClassVar
 
 from textual import events, on
@@ -120,14 +121,22 @@ class TrustScreen(GuardedModal[TrustAnswer]):
 
 
 def _lines(request: TrustRequest) -> list[Line]:
-    folder = one_line(request.folder)
-    intro = [line(f"{folder} wants to be used:", "heading"), line("")]
-    return intro + [row for item in request.items for row in _item_lines(item)]
+    lines = [line(one_line(_short(request.folder, str(Path.home()), "~/")), "heading")]
+    for item in request.items:
+        lines += [line(""), *_item_lines(item, request.folder)]
+    return lines
 
 
-def _item_lines(item: TrustItem) -> list[Line]:
+def _short(path: str, folder: str, mark: str = "") -> str:
+    """Return a path inside a folder by what follows it."""
+    inside = PurePath(path)
+    return mark + str(inside.relative_to(folder)) if inside.is_relative_to(folder) else path
+
+
+def _item_lines(item: TrustItem, folder: str) -> list[Line]:
     again = " It changed since you were asked." if item.changed else ""
-    rows = [line(f"{one_line(item.path)}: {_WANTS[item.kind]}, {item.size_bytes:,} bytes.{again}", "strong", 2)]
+    name = one_line(_short(item.path, folder))
+    rows = [line(f"{name} {_WANTS[item.kind]}, {item.size_bytes:,} bytes.{again}", "strong", 2)]
     if item.hidden_count:
         rows.append(line(f"It holds {item.hidden_count} invisible characters, shown as <U+XXXX>.", "warning", 2))
-    return [*rows, line(""), *(line(shown(text)) for text in clean(item.text).split("\n"))]
+    return [*rows, line(""), *(line(shown(text)) for text in clean(item.text).rstrip("\n").split("\n"))]

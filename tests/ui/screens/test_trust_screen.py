@@ -89,7 +89,7 @@ async def test_it_shows_the_words_that_would_be_used_without_interpreting_them()
         await ask(host, pilot, item)
         await pilot.pause()
         screen = painted(host)
-        assert "/p/AGENTS.md" in screen and "[/b] x" in screen and "\x1b" not in screen
+        assert "AGENTS.md goes" in screen and "[/b] x" in screen and "\x1b" not in screen
         assert "2 invisible characters" in screen and "changed since you were asked" in screen
 
 
