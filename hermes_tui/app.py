@@ -87,7 +87,8 @@ class HermesApp(TerminalApp):
         self._has_failed = False
         self._engine_end: threading.Thread | None = None
         self.set_class(ui.plain, "-plain")
-        self.use_theme(ui.theme)
+        self.theme_problem = self.use_theme(ui.theme)
+        """Why the chosen colours could not be used, in words; empty when they are."""
 
     # Look
 

@@ -14,6 +14,11 @@ class AppPort(Protocol):
         """Name of the theme in use."""
         ...
 
+    @property
+    def theme_problem(self) -> str:
+        """Why the chosen colours could not be used, in words; empty when they are."""
+        ...
+
     def use_theme(self, name: str) -> str:
         """Switch the colours; returns a problem in words, or empty."""
         ...

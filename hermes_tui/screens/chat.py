@@ -241,6 +241,11 @@ class ChatScreen(Screen[None]):
     async def _copy_requested(self, event: Composer.CopyRequested | Transcript.CopyRequested) -> None:
         await self.input.copy(event.text)
 
+    @on(Transcript.LinkClicked)
+    async def _link_clicked(self, event: Transcript.LinkClicked) -> None:
+        """Nothing is opened behind the screen; the address goes to the clipboard."""
+        await self.input.copy(event.url)
+
     @on(Composer.Refused)
     def _refused(self, event: Composer.Refused) -> None:
         self.say(event.text, error=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,12 +46,16 @@ class ChatSessions:
         self._bridge: Bridge | None = None
         self._unsubscribe: Callable[[], None] | None = None
         self._after_open: Callable[[], None] | None = None
+        self._opening = 0
+        """Counts what was asked to be opened."""
         self.is_finding = False
         """Hits are marked in the transcript."""
 
     def show_start(self) -> None:
         """Show what the command line and the settings complain about."""
         chat = self._chat
+        if chat.hermes.theme_problem:
+            chat.note("warning", chat.hermes.theme_problem, kind="config")
         for problem in keymap_problems(chat.ui.keys):
             chat.note("warning", problem, kind="config")
 
@@ -59,7 +64,9 @@ class ChatSessions:
         chat, start = self._chat, self._start
         for level, text in engine.notices:
             chat.note(level, text, kind="start")
-        if start.prompt:
+        if start.prompt and start.resume == "?":
+            chat.composer.set_value(start.prompt)  # for the session that is chosen
+        elif start.prompt:
             chat.turns.send(start.prompt)
         if start.resume == "?":
             self.open(None)
@@ -93,7 +100,8 @@ class ChatSessions:
         engine = chat.engine
         if engine is None:
             return
-        old = self.shown
+        self._opening += 1
+        number = self._opening
         self._after_open = then
 
         def load() -> None:
@@ -107,13 +115,20 @@ class ChatSessions:
             draft = engine.load_draft(session.state.session_id if session_id else str(Path.cwd()))
             # A stored session goes on with the prompt it began with.
             wishes = None if session_id else engine.pending_trust(session.state.cwd)
-            chat.app.call_later(self._opened, session, messages, events, draft, at_message, wishes)
-            if old is not None and old is not session:
-                old.close()
+            opened = partial(self._opened, session, messages, events, draft, at_message, wishes)
+            chat.app.call_later(self._show_if_wanted, number, session, opened)
             prompts = engine.prompt_history(str(Path.cwd()))
             chat.app.call_later(chat.composer.set_history, prompts)
 
         chat.run_in_thread(load, "open session")
+
+    def _show_if_wanted(self, number: int, session: AgentSession, show: Callable[[], None]) -> None:
+        """Show a session that was opened, and close the one before; of several opened at once the last asked wins."""
+        old = self.shown if number == self._opening else session
+        if number == self._opening:
+            show()
+        if old is not None and old is not self.shown:
+            self._chat.run_in_thread(old.close, "close session")
 
     def _open_failed(self, error: HermesError) -> None:
         self._chat.note("error", error.message, error.hint, kind="session")
@@ -306,6 +321,9 @@ class ChatSessions:
             if remember:
                 engine.save_choice("model", model)
             chat.app.call_later(chat.shell.show_state, session.state)
+            chat.app.call_later(
+                chat.note, "info", f"Model: {session.state.provider}/{session.state.model}", "", "model"
+            )
 
         chat.run_in_thread(change, "set model")
 

@@ -19,7 +19,7 @@ from textual.screen import Screen
 from .completion import CompletionPopup
 from .completion_source import Candidate, argument_hint
 from .composer_actions import ActionPrompt
-from .composer_commands import MARKS, CommandRow, SubmitKind, kind_of
+from .composer_commands import CommandRow, SubmitKind, kind_of
 from .composer_completion import CompletionControl
 from .file_index import FileResult
 from .prompt_history import PromptHistory
@@ -53,8 +53,6 @@ class Composer(ActionPrompt):
     Composer > .composer--chip { color: $accent; background: $panel; }
     Composer > .composer--ghost { color: $muted; }
     Composer > .composer--mark { color: $primary; text-style: bold; }
-    Composer.-shell > .composer--mark { color: $warning; }
-    Composer.-memory > .composer--mark { color: $secondary; }
     Composer.-plain { border: none; }
     """
 
@@ -177,12 +175,6 @@ class Composer(ActionPrompt):
 
     def _caret_moved(self) -> None:
         first = self.document.lines[0]
-        kind = MARKS.get(first[:1], "message")
-        mark = first[0] if kind != "message" else self._mark
-        if mark != self.mark_text:
-            self.mark_text = mark
-            self.set_class(kind == "shell", "-shell")
-            self.set_class(kind == "memory", "-memory")
         self.ghost = argument_hint(first, self._completion.commands) if self.document.line_count == 1 else ""
         if self.has_focus:
             self._completion.update()

@@ -1,4 +1,4 @@
-"""What the text of the composer means: a message, a command, a shell line, a memory. Pure."""
+"""What the text of the composer means: a message or a command. Pure."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from collections.abc import Container
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-SubmitKind: TypeAlias = Literal["message", "command", "shell", "memory"]
-
-MARKS: dict[str, SubmitKind] = {"!": "shell", "#": "memory"}
-"""First character -> kind. A command is known by its name, not by its slash."""
+SubmitKind: TypeAlias = Literal["message", "command"]
+"""A command is known by its name, not by its slash."""
 
 _COMMAND = re.compile(r"/(\S+)(?:\s+(.*))?\s*", re.DOTALL)
 _LINE_RANGE = re.compile(r"(?P<path>.+?):(?P<first>\d+)(?:-(?P<last>\d+))?")
@@ -44,9 +42,7 @@ def parse_command(text: str, names: Container[str]) -> tuple[str, str] | None:
 
 
 def kind_of(text: str, names: Container[str]) -> SubmitKind:
-    """Return what a text is; a lone mark is an ordinary message."""
-    if text[:1] in MARKS and text[1:].strip():
-        return MARKS[text[0]]
+    """Return what a text is."""
     return "command" if parse_command(text, names) is not None else "message"
 
 

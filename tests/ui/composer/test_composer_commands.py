@@ -49,10 +49,10 @@ def test_a_path_is_never_a_command(rest):
     ("text", "kind"),
     [
         ("hello", "message"),
-        ("!ls -la", "shell"),
+        ("!ls -la", "message"),
         ("!", "message"),
         ("#", "message"),
-        ("# remember this", "memory"),
+        ("# remember this", "message"),
         ("/help", "command"),
         ("/etc/passwd", "message"),
     ],

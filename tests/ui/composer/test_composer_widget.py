@@ -48,7 +48,7 @@ async def test_alt_enter_steers_while_a_turn_runs():
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [("!ls", "shell"), ("#note", "memory"), ("/help", "command"), ("/etc", "message"), ("/home/x y", "message")],
+    [("!ls", "message"), ("#note", "message"), ("/help", "command"), ("/etc", "message"), ("/home/x y", "message")],
 )
 async def test_what_is_sent_says_its_kind(text, kind):
     app = PromptApp()
@@ -453,16 +453,6 @@ async def test_a_question_mark_in_a_text_is_a_question_mark():
     async with app.run_test() as pilot:
         await write(pilot, "why?")
         assert app.composer.text == "why?"
-
-
-async def test_the_mark_shows_the_mode():
-    app = PromptApp()
-    async with app.run_test() as pilot:
-        assert any("❯ Ask anything" in row for row in rows_of(app))
-        await write(pilot, "!ls")
-        await pilot.pause()
-        assert any("! !ls" in row for row in rows_of(app))
-        assert app.composer.has_class("-shell")
 
 
 async def test_another_theme_is_seen_at_once():
