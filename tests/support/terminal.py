@@ -37,6 +37,8 @@ _ANSWERS: tuple[tuple[re.Pattern[bytes], bytes], ...] = (
 )
 
 _UNKNOWN_TO_PYTE = re.compile(rb"\x1b\[[<>=?][0-9;]*[uqm]|\x1b\[[0-9;]*[ ]q|\x1bP[^\x1b]*\x1b\\")
+_LAST = bytes(8)
+"""Written behind what the program wrote; terminals ignore it."""
 _ESCAPES = re.compile(rb"\x1b\[[0-9;?<>=]*[a-zA-Z]")
 
 
@@ -175,8 +177,14 @@ class Terminal:
     # How it ends
 
     def wait_exit(self, timeout_s: float = HANG_S) -> int:
-        """Block until the program ends and return its exit code."""
-        return self.process.wait(timeout_s)
+        """Block until the program ends and all that it wrote was read; return its exit code."""
+        code = self.process.wait(timeout_s)
+        if self._slave >= 0:
+            os.write(self._slave, _LAST)
+            with self._changed:
+                assert self._changed.wait_for(lambda: self.raw.endswith(_LAST), timeout_s)
+                del self.raw[-len(_LAST) :]
+        return code
 
     def hang_up(self) -> None:
         """Close the terminal under the program."""
