@@ -95,9 +95,9 @@ class WelcomeScreen(Modal[WelcomeChoice]):
     def _go(self, step: Literal["provider", "key", "model", "test"]) -> None:
         self._step = step
         leads = {
-            "provider": "Choose where answers come from, or press d for the demo: it needs nothing.",
-            "key": f"Paste the API key for {self._provider_title}. It is kept in a private file on this machine.",
-            "model": f"Choose a model of {self._provider_title}. It is tested with a call of one token.",
+            "provider": "Choose where answers come from. d starts the demo.",
+            "key": f"Paste the API key for {self._provider_title}. It stays on this machine.",
+            "model": f"Choose a model of {self._provider_title}. One token tests it.",
             "test": f"Asking {self._model} for one token\u2026",
         }
         self.query_one("#lead", Static).update(leads[step])
@@ -140,7 +140,7 @@ class WelcomeScreen(Modal[WelcomeChoice]):
         found = (
             f"Found {_names(ready)}."
             if ready
-            else "No key and no local server was found. Choose a provider to enter its key."
+            else "No key and no local server was found."
         )
         self._say(found, "good" if ready else "")
         if self._step == "provider":
