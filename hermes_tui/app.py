@@ -46,6 +46,9 @@ LATE_MODULES = (
 
 HANGUP_EXIT = 129
 """Exit code after the terminal vanished: 128 + SIGHUP."""
+SWITCH_S = 0.001
+"""How long a thread may keep the interpreter while another wants it: a key waits for a loading or decoding thread no
+longer than this (Python's own 5 ms add up over the few hand-overs of one key)."""
 CLOSE_S = 2.0
 """How long the engine may take to save and end what runs."""
 
@@ -250,6 +253,7 @@ def run_app(
     config_home: Path | None = None,
 ) -> int:
     """Run the program until it is left and return the exit code. Blocks."""
+    sys.setswitchinterval(SWITCH_S)
     app = HermesApp(build_engine, ui, start, config_home=config_home)
     app.run(mouse=ui.mouse)
     app.close_engine()  # after a fault nothing else did
