@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.ctrl_c import press_ctrl_c
 from support.scripted import GUARD_S, Bench, Do, Hang, Step, TableGate, bench, call, echo_tools, join, say, start, think
 
 from hermes_tui.engine.runtime.interrupt import CancelToken
@@ -225,13 +225,10 @@ def test_a_stalled_stream_is_closed_and_retried(tmp_path: Path) -> None:
     assert hang.closed.is_set()
 
 
-def _press_ctrl_c() -> None:
-    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-
-
 def test_ctrl_c_in_a_script_closes_the_connection(tmp_path: Path) -> None:
     hang = Hang()
-    made = bench([[TextPiece("Hello"), Do(_press_ctrl_c), hang], say("fine")], tmp_path)
+    press = Do(lambda: press_ctrl_c(hang.closed.wait))
+    made = bench([[TextPiece("Hello"), press, hang], say("fine")], tmp_path)
     with pytest.raises(KeyboardInterrupt):
         made.agent.run_conversation("go")
     assert hang.closed.wait(GUARD_S) and not made.agent.is_running
@@ -242,7 +239,7 @@ def test_ctrl_c_in_a_script_stops_the_tool_that_runs(tmp_path: Path) -> None:
     stopped = threading.Event()
 
     def handler(args: Mapping[str, Any], context: Any) -> Result:
-        _press_ctrl_c()
+        press_ctrl_c(stopped.wait)
         if context.cancel.wait(GUARD_S):
             stopped.set()
         return {"ok": True}

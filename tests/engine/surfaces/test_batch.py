@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import stat
 import threading
 from pathlib import Path
@@ -22,19 +21,23 @@ GUARD_S = 20.0
 class Waiting:
     """An agent whose turn lasts until it is interrupted. Like the real one it hears nothing before its turn begins."""
 
-    def __init__(self, began: threading.Barrier, may_begin: threading.Event) -> None:
+    def __init__(self, may_begin: threading.Event) -> None:
         self.hub = Hub()
         self.is_closed = False
-        self._began = began
+        self.asked = threading.Event()
+        self.began = threading.Event()
         self._may_begin = may_begin
-        self._is_running = False
         self._stopped = threading.Event()
 
     def run_conversation(self, user_message: str, system_message: str | None = None) -> dict[str, Any]:
         del system_message
-        self._began.wait(GUARD_S)
+        if user_message == "short":
+            self.began.set()
+            self.asked.set()
+            return {"completed": True}
+        self.asked.set()
         assert self._may_begin.wait(GUARD_S)
-        self._is_running = True
+        self.began.set()
         self.hub.emit(TurnStarted(text=user_message, model="m", provider="p"))
         assert self._stopped.wait(GUARD_S)
         return {"completed": False}
@@ -44,38 +47,34 @@ class Waiting:
 
     def interrupt(self, reason: str = "user") -> None:
         del reason
-        if self._is_running:
+        if self.began.is_set():
             self._stopped.set()
+        self._may_begin.set()
 
     def close(self) -> None:
         self.is_closed = True
 
 
-@pytest.mark.parametrize("is_late", [False, True], ids=["running turns", "turns that are about to begin"])
-def test_ctrl_c_stops_every_turn_and_leaves_no_thread(is_late: bool) -> None:
-    agents: list[Waiting] = []
-    began, may_begin = threading.Barrier(3), threading.Event()
+@pytest.mark.parametrize("is_late", [False, True], ids=["a running turn", "a turn that is about to begin"])
+def test_ctrl_c_stops_every_turn_and_leaves_no_thread(is_late: bool, tmp_path: Path) -> None:
+    may_begin = threading.Event()
+    agents = [Waiting(may_begin) for _ in range(3)]
+    unused = list(agents)
     if not is_late:
         may_begin.set()
 
-    def make() -> Waiting:
-        agents.append(Waiting(began, may_begin))
-        return agents[-1]
+    class Interrupted(JsonLines):
+        """Ctrl+C comes when the first result is there, in the thread that waits."""
 
-    batch = Batch(make, concurrency=2)
+        def append(self, row: dict[str, Any]) -> None:
+            assert all((agent.asked if is_late else agent.began).wait(GUARD_S) for agent in agents)
+            raise KeyboardInterrupt
 
-    def press() -> None:
-        began.wait(GUARD_S)
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-        may_begin.set()
-
-    presser = threading.Thread(target=press)
-    presser.start()
+    batch = Batch(lambda: unused.pop(0), concurrency=2, output=Interrupted(tmp_path / "rows.jsonl"))
     with pytest.raises(KeyboardInterrupt):
-        batch.run(["a", "b", "c", "d"])
-    presser.join(GUARD_S)
-    assert len(agents) == 2 and all(agent.is_closed for agent in agents)
+        batch.run(["short", "long", "long", "never asked"])
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("batch")]
+    assert all(agent.is_closed for agent in agents)
 
 
 def test_a_line_left_half_written_is_skipped_and_does_not_spoil_the_next(tmp_path: Path) -> None:
