@@ -133,9 +133,9 @@ class AIAgent(Agent):
         """Run a turn as :meth:`Agent.run_conversation` does.
 
         Raises:
-            HermesError: Another turn of this agent is running, or the history is not one.
+            HermesError: Another turn of this agent is running, or what was passed is no message.
         """
-        _check_history(conversation_history or ())
+        _check_messages(user_message, conversation_history or ())
         result = super().run_conversation(user_message, system_message, conversation_history, task_id)
         if self._trajectories is not None:
             kept = ("session_id", "model", "provider", "completed", "exit_reason", "messages")
@@ -222,8 +222,10 @@ def _check_toolsets(names: Collection[str], registry: ToolRegistry) -> None:
             raise ConfigError(f"There is no toolset named {name}.", hint=hint)
 
 
-def _check_history(history: Sequence[Any]) -> None:
-    """Refuse what is no list of messages before any of it is stored."""
+def _check_messages(user_message: Any, history: Sequence[Any]) -> None:
+    """Refuse what is no message before any of it is stored."""
+    if not isinstance(user_message, str | list) or not all(isinstance(part, Mapping | str) for part in user_message):
+        raise HermesError("user_message is neither text nor a list of content parts.")
     for place, message in enumerate(history):
         problem = ""
         if not isinstance(message, Mapping):

@@ -75,6 +75,12 @@ def test_a_history_that_is_none_is_refused_before_any_of_it_is_stored(message: A
         assert db.list_sessions() == []
 
 
+@pytest.mark.parametrize("message", [None, 3, [3], {"role": "user"}])
+def test_a_user_message_that_is_none_is_refused(message: Any) -> None:
+    with AIAgent(model="openai/x") as agent, pytest.raises(HermesError, match="user_message"):
+        agent.run_conversation(message)
+
+
 def test_a_system_message_in_the_history_reaches_the_model(server: ModelServer) -> None:
     with AIAgent(**options(server)) as agent:
         history: Any = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "a"}]
