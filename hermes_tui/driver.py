@@ -12,7 +12,8 @@ import sys
 import time
 from codecs import getincrementaldecoder
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import IO, Any, cast
 
 from textual._parser import ParseError
 from textual.drivers.linux_driver import LinuxDriver
@@ -23,6 +24,37 @@ TICK_S = 0.005
 """How often a waiting parser is asked whether its time is over: a lone Esc must not wait longer than its delay."""
 
 READ_BYTES = 65536
+
+
+class PatientFile:
+    """The terminal as a file that never fails: what a terminal that is gone cannot take is dropped.
+
+    A failure would end Textual's writing thread, and its full queue would then hold the loop for ever.
+
+    Args:
+        file: Where to write.
+    """
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, text: str) -> None:
+        """Write, or drop."""
+        with suppress(OSError):
+            self._file.write(text)
+
+    def flush(self) -> None:
+        """Flush, or drop."""
+        with suppress(OSError):
+            self._file.flush()
+
+    def fileno(self) -> int:
+        """The terminal's descriptor."""
+        return self._file.fileno()
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        return self._file.isatty()
 
 
 class TerminalDriver(LinuxDriver):
@@ -36,6 +68,7 @@ class TerminalDriver(LinuxDriver):
         super().__init__(*args, **options)
         if sys.__stdout__ is not None and not (self._file and self._file.isatty()):
             self._file = sys.__stdout__  # Textual draws on stderr; somebody keeps that in a file
+        self._file = cast(Any, PatientFile(cast("IO[str]", self._file)))
 
     def start_application_mode(self) -> None:
         """Take the terminal over, with a fresh wake-up pipe for the input thread."""
@@ -44,6 +77,13 @@ class TerminalDriver(LinuxDriver):
         super().start_application_mode()  # type: ignore[no-untyped-call]
         # With the mouse left to the terminal, the wheel must not come as arrow keys: they would flip through prompts.
         self.write("\x1b[?1007l")
+
+    def _sigcont_application(self, *signal: Any) -> None:
+        """Go on after ctrl+z. A stop from outside left the terminal ours: it is only painted again."""
+        if self._must_signal_resume:
+            super()._sigcont_application(*signal)
+        elif self._auto_restart and self._writer_thread is not None:
+            self._loop.call_soon_threadsafe(self._app.post_message, self.SignalResume())
 
     def stop_application_mode(self) -> None:
         """Give the terminal back, its pen plain."""

@@ -27,6 +27,7 @@ def server() -> Iterator[ModelServer]:
         Turn(match="greet", text="Hello there."),
         Turn(match="sleep", tool_calls=(SLEEPERS,)),
         Turn(match="story", tokens=4000, rate=50),
+        Turn(match="flood", tokens=40_000),
     ]
     with ModelServer(turns) as server:
         yield server
@@ -123,16 +124,19 @@ def test_a_lost_terminal_ends_the_program_within_three_seconds(user: Installatio
     assert "sleep a while" in stored_text(user)
 
 
-def test_a_terminal_lost_while_text_streams_ends_the_program(user: Installation, server: ModelServer) -> None:
+@pytest.mark.parametrize("speed", ["story", "flood"])
+def test_a_terminal_lost_while_text_streams_ends_the_program(
+    user: Installation, server: ModelServer, speed: str
+) -> None:
     count = len(server.requests)
-    with user.start() as terminal:
+    with user.start(size=(200, 60)) as terminal:
         ready(terminal)
-        say(terminal, "a story")
+        say(terminal, f"a {speed}")
         terminal.wait_for("writing")
         terminal.hang_up()
         assert terminal.wait_exit(3) == 129
-    server.requests[count].wait_gone()
-    assert "[interrupted]" in stored_text(user)
+    server.requests[count].done.wait(10)
+    assert f"--- user\na {speed}\n--- assistant\n" in stored_text(user)
 
 
 @pytest.mark.parametrize("place", ["timer", "worker", "engine", "compose", "paint"])

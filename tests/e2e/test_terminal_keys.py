@@ -115,6 +115,9 @@ def test_a_program_that_slept_in_the_middle_of_a_stream_goes_on(user: Installati
         terminal.process.send_signal(signal.SIGCONT)
         text = idle(terminal).wait_for("word-59")
         assert "Interrupted" not in text and "error" not in text and "-0" not in text.splitlines()[-1]
+        terminal.type("\x04")
+        assert terminal.wait_exit(5) == 0
+        assert terminal.is_sane()
 
 
 @pytest.mark.parametrize("size", [(12, 4), (1, 1), (0, 0)])
