@@ -46,6 +46,8 @@ LATE_MODULES = (
 
 HANGUP_EXIT = 129
 """Exit code after the terminal vanished: 128 + SIGHUP."""
+LOAD_AFTER_S = 0.04
+"""A moment after the first paint for the first keys to show before loading competes with them."""
 SWITCH_S = 0.001
 """How long a thread may keep the interpreter while another wants it: a key waits for a loading or decoding thread no
 longer than this (Python's own 5 ms add up over the few hand-overs of one key)."""
@@ -136,7 +138,7 @@ class HermesApp(TerminalApp):
         gc.enable()
         self._watch_signals()
         self.release_keys(first=True)
-        self.chat.composer.call_after_refresh(self._start_loading)
+        self.set_timer(LOAD_AFTER_S, self._start_loading)
 
     def _start_loading(self) -> None:
         threading.Thread(target=self._load, name="engine-start", daemon=True).start()
