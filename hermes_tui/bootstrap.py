@@ -56,6 +56,7 @@ class Workshop:
         self.loaded = loaded
         self.env = env
         self.notices: list[tuple[str, str]] = [(problem.level, problem.text) for problem in loaded.problems]
+        self._spare_dir: tempfile.TemporaryDirectory[str] | None = None
         self.store = store or self._open_store()
         self.keys = Keys(env, loaded.paths)
         self.trust = TrustStore(loaded.paths.trust_file)
@@ -83,8 +84,7 @@ class Workshop:
         return self._spare_store(store)
 
     def _spare_store(self, original: SessionDB | None) -> SessionDB:
-        self._spare_dir = tempfile.TemporaryDirectory(prefix="hermes-tui-", ignore_cleanup_errors=True)
-        folder = Path(self._spare_dir.name)
+        folder = self._spare_folder()
         if original is None:
             return SessionDB(folder / "state.db")
         with original:
@@ -146,8 +146,14 @@ class Workshop:
     def _spill_dir(self) -> Path:
         try:
             return ensure_private_dir(self.loaded.paths.cache_dir / "output")
-        except ConfigError:  # a read-only home: the full logs of long output live as long as the machine's temp folder
-            return Path(tempfile.mkdtemp(prefix="hermes-tui-output-"))
+        except ConfigError:  # a read-only home: the full logs of long output live as long as the process
+            return self._spare_folder() / "output"
+
+    def _spare_folder(self) -> Path:
+        """A private folder for what cannot be kept; gone with the process."""
+        if self._spare_dir is None:
+            self._spare_dir = tempfile.TemporaryDirectory(prefix="hermes-tui-", ignore_cleanup_errors=True)
+        return Path(self._spare_dir.name)
 
     def _key_names(self) -> Collection[str]:
         names = {CUSTOM_KEY_ENV, *(name for provider in PROVIDERS.values() for name in provider.key_envs)}
