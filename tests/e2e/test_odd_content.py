@@ -101,7 +101,7 @@ def test_dialogs_open_and_close_in_any_order_and_answer_once(user: Installation,
         for _ in range(3):
             press(terminal, F1, "Keys and commands")
             press(terminal, CTRL_P, "esc close")
-            press(terminal, CTRL_R, "Search everything ever said")
+            press(terminal, CTRL_R, "Search everything")
         say(terminal, "remove both")
         terminal.wait(lambda text: "rm -r one" in text and "● ready" in text, "the first question")
         terminal.type("11")  # a held key answers nothing
