@@ -122,6 +122,7 @@ class ChatShell:
     def turn_started(self, event: ev.TurnStarted) -> None:
         """A turn runs."""
         del event
+        self._chat.turns.started()
         self._chat.show_busy(True)
 
     def turn_finished(self, event: ev.TurnFinished) -> None:

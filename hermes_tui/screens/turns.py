@@ -110,6 +110,11 @@ class Turns:
         self.session.interrupt()
         return True
 
+    def started(self) -> None:
+        """The turn's first event arrived. An interrupt that came before it found nothing to stop yet: again."""
+        if self._held and self.running and self.session is not None:
+            self.session.interrupt()
+
     def finished(self) -> None:
         """The turn's last event arrived."""
         self._set_running(False)

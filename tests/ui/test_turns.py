@@ -93,6 +93,16 @@ def test_an_interrupt_holds_the_queue_until_the_next_message() -> None:
     assert (view.sent, view.waiting, view.held) == (["one", "two"], ["three"], False)
 
 
+def test_an_interrupt_before_the_turn_has_begun_is_not_lost() -> None:
+    turns, _, session = opened()
+    turns.send("one")
+    turns.started()
+    assert session.calls == []
+    turns.interrupt()
+    turns.started()
+    assert session.calls == [("interrupt", ()), ("interrupt", ())]
+
+
 def test_interrupting_nothing_says_so() -> None:
     turns, _, session = opened()
     assert not turns.interrupt()
