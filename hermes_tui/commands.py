@@ -309,6 +309,13 @@ def key_of(command: Command, keymap: Mapping[str, str] | None = None) -> str:
     return rebound or command.shown_key or command.key
 
 
+def greeting_keys(keymap: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The first keys to know, and what they do."""
+    told = {"sessions": "earlier sessions", "palette": "all actions", "help": "help"}
+    keys = tuple((key_of(BY_ID[name], keymap).partition(",")[0], words) for name, words in told.items())
+    return (("/", "commands"), ("@", "files"), *keys)
+
+
 def keymap_problems(keymap: Mapping[str, str]) -> list[str]:
     """Say what is wrong with a ``[keys]`` table: unknown ids, fixed keys, and keys that two actions share."""
     problems = [f"[keys] {name}: there is no such action." for name in keymap if name not in BY_ID]

@@ -18,14 +18,14 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Static
 
-from hermes_tui.commands import BY_ID, BY_SLASH, COMMANDS, key_of, slash_rows
+from hermes_tui.commands import BY_ID, BY_SLASH, COMMANDS, greeting_keys, key_of, slash_rows
 from hermes_tui.engine.types.errors import HermesError
 from hermes_tui.engine.types.preferences import StartRequest, UiSettings
 from hermes_tui.widgets.composer import Composer
 from hermes_tui.widgets.header_bar import HeaderBar
 from hermes_tui.widgets.queue_list import QueueList
 from hermes_tui.widgets.status_bar import StatusBar
-from hermes_tui.widgets.transcript import Transcript
+from hermes_tui.widgets.transcript import Greeting, Transcript
 
 from .chat_input import ChatInput
 from .turns import QueuedMessage, Turns
@@ -57,6 +57,7 @@ class ChatScreen(Screen[None]):
     """
 
     AUTO_FOCUS = "#composer"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (60, "-wide")]  # noqa: RUF012 - as Screen declares it
     BINDINGS: ClassVar[list[BindingType]] = [
         # Priority: acted on in the order of typing, before the prompt sees the next key.
         Binding(command.key, f"command('{command.id}')", command.title, id=command.id, show=False, priority=True)
@@ -90,6 +91,8 @@ class ChatScreen(Screen[None]):
         self.header = HeaderBar(id="header")
         ui = self.ui
         self.transcript = Transcript(detail=ui.detail, reasoning=ui.reasoning, animate=ui.animation, id="transcript")
+        if not (self._start.resume or self._start.continue_last or self._start.prompt):
+            self.transcript.greeting = Greeting("hermes-tui", greeting_keys(ui.keys))
         self.queue = QueueList(plain=ui.plain, id="queue")
         self.composer = Composer(
             "Ask anything, / for commands, @ for files", root=Path.cwd(), plain=ui.plain, id="composer"

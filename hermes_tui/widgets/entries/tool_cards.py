@@ -66,14 +66,14 @@ def _todo(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
 
 
 _TODO_LOOKS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "done": ("\u2611", ("muted", "strike")),
-    "in_progress": ("\u25b8", ("strong",)),
-    "cancelled": ("\u2612", ("muted", "strike")),
+    "done": ("\u2713", ("muted", "strike")),
+    "in_progress": ("\u25cf", ("strong",)),
+    "cancelled": ("\u2013", ("muted", "strike")),
 }
 
 
 def _todo_row(item: Mapping[str, Any], frame: Frame) -> list[Piece]:
-    box, roles = _TODO_LOOKS.get(str(item.get("status", "")), ("\u2610", ()))
+    box, roles = _TODO_LOOKS.get(str(item.get("status", "")), ("\u25cb", ()))
     text = one_line(str(item.get("content", "")))
     rows = wrapped([(text, frame.style(*roles))], max(8, frame.inner - 4))
     return [

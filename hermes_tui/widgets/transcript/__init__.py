@@ -1,5 +1,6 @@
 """The transcript: one scrolling view over plain entries."""
 
+from .greeting import Greeting
 from .transcript import Transcript
 
-__all__ = ["Transcript"]
+__all__ = ["Greeting", "Transcript"]

@@ -31,6 +31,7 @@ from ..rendering.palette import Palette
 from ..rendering.rows import Detail, Frame, ReasoningLevel
 from .column import Column, Place, Shown
 from .finding import Finder
+from .greeting import Greeting
 from .marking import Marker, Marks
 
 WARM_UP_AFTER_S: Final = 0.5
@@ -91,6 +92,8 @@ class TranscriptWindow(ScrollView, can_focus=True):
         self._finder: Finder | None = None
         self.cursor: Entry | None = None
         """The chosen entry, if any."""
+        self.greeting: Greeting | None = None
+        """Shown while there are no entries."""
 
     # -- how it is drawn ----------------------------------------------------------------------------------------------
 
@@ -200,7 +203,11 @@ class TranscriptWindow(ScrollView, can_focus=True):
 
     def _paint(self) -> None:
         """Compare with what was painted last; refresh from the first changed row to the last."""
-        rows = self._marker.rows(self._window, self.size.height, self._column.frame, self._marks())
+        frame, height = self._column.frame, self.size.height
+        if self.greeting is not None and not self._column.entries:
+            rows = self.greeting.rows(frame, height)
+        else:
+            rows = self._marker.rows(self._window, height, frame, self._marks())
         old, self._rows = self._rows, rows
         changed = [y for y, row in enumerate(rows) if y >= len(old) or old[y] is not row]
         if not changed:

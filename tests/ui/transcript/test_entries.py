@@ -109,9 +109,9 @@ def test_a_long_diff_is_folded():
 def test_todos_are_a_checklist():
     items = [{"content": "a", "status": "done"}, {"content": "b", "status": "in_progress"}, {"content": "[c]"}]
     assert lines_of(finished(kind="todo", items=items))[1:] == [
-        "\u2502 \u2611 a",
-        "\u2502 \u25b8 b",
-        "\u2502 \u2610 [c]",
+        "\u2502 \u2713 a",
+        "\u2502 \u25cf b",
+        "\u2502 \u25cb [c]",
     ]
 
 

@@ -17,7 +17,7 @@ from hermes_tui.widgets.entries import (
 )
 from hermes_tui.widgets.rendering.markdown import warm_up
 from hermes_tui.widgets.rendering.rows import Row
-from hermes_tui.widgets.transcript import Transcript
+from hermes_tui.widgets.transcript import Greeting, Transcript
 
 
 class Reader(App[None]):
@@ -483,3 +483,24 @@ async def test_no_resize_takes_the_view_off_the_end_it_follows():
             await pilot.resize_terminal(*size)
             assert transcript.anchored
         assert "some text 199" in shown(transcript)[-1]
+
+
+async def test_an_empty_transcript_greets_until_the_first_entry():
+    async with reading(size=(60, 8)) as (app, transcript, pilot):
+        transcript.greeting = Greeting("hello", (("f1", "help"), ("ctrl+p", "actions")))
+        await pilot.resize_terminal(60, 9)
+        words = [row.split() for row in shown(transcript) if row]
+        assert words == [["hello"], ["f1", "help"], ["ctrl+p", "actions"]]
+        transcript.append(UserEntry("first"))
+        await pilot.pause()
+        assert [row for row in shown(transcript) if row] == ["first"]
+
+
+@pytest.mark.parametrize(("height", "keys"), [(1, 0), (4, 0), (5, 1), (40, 2)])
+async def test_a_greeting_leaves_keys_out_where_rows_are_few(height, keys):
+    async with reading(size=(12, height)) as (_app, transcript, pilot):
+        transcript.greeting = Greeting("hello", (("f1", "help"), ("ctrl+p", "actions")))
+        await pilot.resize_terminal(13, height)
+        rows = shown(transcript)
+        assert len(rows) == height
+        assert sum(bool(row) for row in rows) == 1 + keys
