@@ -137,11 +137,7 @@ class WelcomeScreen(Modal[WelcomeChoice]):
     def _show_providers(self, providers: Sequence[ProviderRow]) -> None:
         self._providers = sorted(providers, key=lambda row: _ORDER.index(row.state))
         ready = [row for row in self._providers if row.state == "ready" and row.name != _DEMO]
-        found = (
-            f"Found {_names(ready)}."
-            if ready
-            else "No key and no local server was found."
-        )
+        found = f"Found {_names(ready)}." if ready else "No key and no local server was found."
         self._say(found, "good" if ready else "")
         if self._step == "provider":
             self._list_providers()
