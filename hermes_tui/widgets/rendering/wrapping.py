@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from rich.cells import cell_len, split_graphemes
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+
+from ..line_text import clusters
 
 Run: TypeAlias = tuple[str, Style]
 """Text without line ends, in one style."""
@@ -90,7 +92,7 @@ def chop_ranges(text: str, width: int) -> list[Range]:
         return [(i, min(i + width, len(text))) for i in range(0, len(text), width)] or [(0, 0)]
     rows: list[Range] = []
     start = cells = 0
-    for begin, _end, size in split_graphemes(text)[0]:
+    for begin, _end, size in clusters(text):
         if cells + size > width and begin > start:
             rows.append((start, begin))
             start, cells = begin, 0

@@ -486,7 +486,7 @@ async def test_no_resize_takes_the_view_off_the_end_it_follows():
 
 
 async def test_an_empty_transcript_greets_until_the_first_entry():
-    async with reading(size=(60, 8)) as (app, transcript, pilot):
+    async with reading(size=(60, 8)) as (_app, transcript, pilot):
         transcript.greeting = Greeting("hello", (("f1", "help"), ("ctrl+p", "actions")))
         await pilot.resize_terminal(60, 9)
         words = [row.split() for row in shown(transcript) if row]
