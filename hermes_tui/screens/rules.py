@@ -16,7 +16,6 @@ from hermes_tui.widgets.hint_line import HintLine
 
 from .modal import Modal
 
-
 _GROUPS = {"allow": "Allowed", "deny": "Denied", "deny_path": "Denied paths"}
 
 
