@@ -1,0 +1,275 @@
+"""Scenes for pictures: each leads the app to one state and returns when that state is on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from support import story
+from support.snapshots import NOW, Stage
+
+from hermes_tui.engine.api import ConnectionCheck, ProviderRow, TrustItem, TrustRequest
+from hermes_tui.engine.types import events as ev
+from hermes_tui.engine.types.requests import ApprovalDecision, ClarifyRequest
+from hermes_tui.screens.approval import ApprovalScreen
+from hermes_tui.screens.approval_guard import Pacing
+from hermes_tui.screens.approval_modal import GuardedModal
+from hermes_tui.screens.clarify import ClarifyScreen
+from hermes_tui.screens.model_picker import ModelPickerScreen
+from hermes_tui.screens.sessions import SessionsScreen
+from hermes_tui.screens.trust import TrustScreen
+from hermes_tui.screens.welcome import WelcomeScreen
+from hermes_tui.widgets.fuzzy_list import FuzzyList
+from hermes_tui.widgets.preview import Preview
+
+Scene: TypeAlias = Callable[[Stage], Awaitable[None]]
+
+CURRENT = "20260314-000001-aaaa"
+"""The open session among :func:`support.story.session_rows`."""
+
+
+# The chat
+
+
+async def empty(stage: Stage) -> None:
+    """A new session."""
+    await stage.open()
+
+
+async def begin(stage: Stage) -> None:
+    """A session that has a title, and the question of the story."""
+    await stage.open(title="Fix the flaky sync test", cost_usd=0.24, context_tokens=71_900)
+    await stage.say(story.ASKED)
+
+
+async def thinking(stage: Stage) -> None:
+    """The model reasons."""
+    await begin(stage)
+    await stage.play(story.asked(), ev.ReasoningDelta(text=story.REASONING))
+    stage.clock.advance(3.4)
+    await stage.play(ev.ReasoningDelta(text=" So the first flush has to be made early."))
+
+
+async def running(stage: Stage) -> None:
+    """A command runs, and messages wait."""
+    await begin(stage)
+    await stage.play(
+        story.asked(), *story.thought(), *story.failing_tests(), *story.search(),
+        ev.TextDelta(text="Nobody flushes before the timer does. I run it under load to be sure."),
+        story.started("c5", "terminal", {"command": "pytest -q tests/test_sync.py --count 200 -n 8"}),
+    )  # fmt: skip
+    stage.clock.advance(42)
+    await stage.say("When that is green, also run the whole suite.")
+    await stage.say("And write a line for the changelog.")
+    await stage.play(ev.ToolOutput(call_id="c5", text="bringing up nodes...\n........................... [ 13%]\n"))
+
+
+async def whole_turn(stage: Stage) -> None:
+    """A turn from the question to the answer."""
+    await begin(stage)
+    stage.clock.advance(74)
+    await stage.play(
+        story.asked(), *story.thought(), *story.failing_tests(), *story.search(), *story.plan(), *story.patch(),
+        *story.passing_tests(), ev.TextDelta(text=story.ANSWER), story.spent(), story.finished(),
+    )  # fmt: skip
+
+
+async def troubles(stage: Stage) -> None:
+    """Everything that can go wrong in a turn, and the person's answers."""
+    clarify = {"question": "Flush always, or behind a setting?", "choices": ["always", "setting"]}
+    denied = ApprovalDecision(choice="deny", message="keep it, I still need the wheel")
+    await begin(stage)
+    await stage.play(
+        story.asked(),
+        ev.RequestRetrying(attempt=2, max_attempts=5, wait_s=4, reason="The provider is overloaded (529)."),
+        ev.FallbackUsed(model="gpt-5.2", provider="openai", reason="anthropic is overloaded"),
+        *story.thought(),
+        *story.called("c8", "clarify", clarify, {"ok": True, "answer": "Always flush the first record"}),
+        ev.Notice(level="error", text="The stream broke after 812 tokens.", hint="/retry asks again.", kind="stream"),
+        story.started("c9", "terminal", {"command": "rm -rf build"}),
+        ev.ApprovalResolved(request_id="r", call_ids=("c9",), decision=denied),
+        ev.ToolFinished(call_id="c9", name="terminal", outcome="denied", result='{"ok": false, "error": "denied"}'),
+        ev.TextDelta(text="Then I leave the folder alone and only"),
+        ev.TurnInterrupted(reason="user"),
+        story.spent(),
+        story.finished(),
+    )  # fmt: skip
+
+
+async def details(stage: Stage) -> None:
+    """All of every card."""
+    await whole_turn(stage)
+    stage.chat.transcript.set_detail("full")
+    await stage.drawn()
+
+
+async def panel(stage: Stage) -> None:
+    """The side panel beside a whole turn."""
+    await whole_turn(stage)
+    await stage.press("ctrl+b")
+    await stage.shows("Files changed" if stage.app.size.height > 20 else "Todos")
+    await stage.drawn()
+
+
+async def queue_focused(stage: Stage) -> None:
+    """The queue is edited."""
+    await running(stage)
+    await stage.press("shift+tab")
+    await stage.shows("enter edit")
+
+
+# Questions
+
+
+async def _asked(stage: Stage, screen: GuardedModal[Any], keys: Sequence[str], says: str = "ready") -> None:
+    await stage.show(screen)
+    await stage.until(lambda: screen._guard.next_change_s(stage.clock.now) is not None, "the dialog is painted")
+    stage.clock.advance(1)
+    await stage.until(lambda: screen.armed, "the dialog takes answers")
+    await stage.shows(says)
+    await stage.press(*keys)
+    await stage.idle()
+
+
+def _pacing(stage: Stage) -> Pacing:
+    return Pacing(arm_s=0.01, burst_s=0, clock=stage.clock)
+
+
+def approval(kind: str, *keys: str) -> Scene:
+    """Return the scene of an approval over a running turn.
+
+    Args:
+        kind: Which of :data:`support.story.APPROVALS`.
+        keys: Pressed once it takes answers.
+    """
+
+    async def scene(stage: Stage) -> None:
+        await running(stage)
+        asked_at = stage.clock.now - 12
+        screen = ApprovalScreen(story.APPROVALS[kind], asked_at=asked_at, pacing=_pacing(stage))
+        await _asked(stage, screen, keys)
+
+    return scene
+
+
+async def clarify(stage: Stage) -> None:
+    """A question with choices."""
+    await running(stage)
+    request = ClarifyRequest(
+        request_id="q", call_id="c",
+        question="Flushing the first record at once costs 0.2 ms for each writer. Is that acceptable, or should it be "
+        "a setting?",
+        choices=("Always flush the first record", "A setting, off by default", "A setting, on by default"),
+    )  # fmt: skip
+    await _asked(stage, ClarifyScreen(request, pacing=_pacing(stage)), ["down"])
+
+
+async def clarify_in_words(stage: Stage) -> None:
+    """A question that is answered in words."""
+    await running(stage)
+    request = ClarifyRequest(request_id="q", call_id="c", question="What should the release be called?")
+    await _asked(stage, ClarifyScreen(request, pacing=_pacing(stage)), [*"Fresnel"], says="Type an answer")
+
+
+async def trust(stage: Stage) -> None:
+    """A folder that brings instructions."""
+    await stage.open()
+    folder = Path.home() / "src/lighthouse"
+    text = "# Lighthouse\n\n- Run `make check` before you are done.\n- Never touch `vendor/`.\n"
+    item = TrustItem(kind="instructions", path=str(folder / "AGENTS.md"), digest="d", text=text, size_bytes=len(text))
+    await _asked(stage, TrustScreen(TrustRequest(folder=str(folder), items=(item,)), pacing=_pacing(stage)), [])
+
+
+async def leaving(stage: Stage) -> None:
+    """Leaving while a turn runs."""
+    await running(stage)
+    await stage.press("ctrl+d")
+    await stage.shows("A turn is running")
+
+
+# Lists
+
+
+def sessions(*keys: str, query: str = "") -> Scene:
+    """Return the scene of the session browser.
+
+    Args:
+        keys: Pressed once the first rows are there.
+        query: What is searched.
+    """
+
+    async def scene(stage: Stage) -> None:
+        await begin(stage)
+        stage.engine.sessions = story.session_rows()
+        stage.engine.messages = {
+            row.id: story.stored_messages() for row in stage.engine.sessions if not query or row.cwd.endswith("house")
+        }
+        cwd = str(Path.home() / "src/lighthouse")
+        screen = SessionsScreen(stage.engine, cwd, CURRENT, query, clock=lambda: NOW)  # type: ignore[arg-type]
+        await stage.show(screen)
+        await stage.until(lambda: screen.rows.items, "rows")
+        await stage.press(*keys)
+
+        def shows_preview() -> bool:
+            current = screen.rows.current
+            lines = screen.query_one(Preview).lines
+            return current is not None and len(lines) > 4 and any(current.row.id in line.text for line in lines)
+
+        await stage.until(shows_preview, "the preview of the row under the cursor")
+        await stage.idle()
+
+    return scene
+
+
+async def no_sessions(stage: Stage) -> None:
+    """The browser before anything was said."""
+    await stage.open()
+    await stage.show(SessionsScreen(stage.engine, "/", clock=lambda: NOW))  # type: ignore[arg-type]
+    await stage.shows("No sessions yet")
+
+
+def models(query: str = "") -> Scene:
+    """Return the scene of the model picker."""
+
+    async def scene(stage: Stage) -> None:
+        await whole_turn(stage)
+        stage.engine.models = list(story.MODELS)
+        screen = ModelPickerScreen(stage.engine, "anthropic/claude-opus-4-6")  # type: ignore[arg-type]
+        await stage.show(screen)
+        await stage.until(lambda: screen.query_one(FuzzyList).view.found, "models")
+        await stage.press(*query)
+        await stage.idle()
+
+    return scene
+
+
+def welcome(*keys: str, ready: Sequence[str] = (), says: str, check: ConnectionCheck | None = None) -> Scene:
+    """Return the scene of the welcome page.
+
+    Args:
+        keys: Pressed once the providers are there.
+        ready: Names of the providers that can be used.
+        says: What is on the screen in the end.
+        check: How the test call goes.
+    """
+
+    async def scene(stage: Stage) -> None:
+        await stage.open(model="", provider="", context_window=0)
+        stage.engine.providers = [_ready(row) if row.name in ready else row for row in story.PROVIDERS.values()]
+        stage.engine.models = list(story.MODELS)
+        stage.engine.check = check or stage.engine.check
+        screen = WelcomeScreen(stage.engine)  # type: ignore[arg-type]
+        await stage.show(screen)
+        await stage.until(lambda: screen.query_one(FuzzyList).view.found, "providers")
+        for key in keys:
+            await stage.press(key)
+            await stage.idle()
+        await stage.shows(says)
+
+    return scene
+
+
+def _ready(row: ProviderRow) -> ProviderRow:
+    return replace(row, state="ready", models=("qwen3:8b", "llama3.2:3b") if row.name == "ollama" else ())
