@@ -132,7 +132,9 @@ class StatusBar(BarLine):
             return field(0, self.activity, style="muted")
         clock = clock_text(self.stopwatch.elapsed_s)
         if not self._is_busy:
-            return field(6 if not self.activity else 0, f"{clock} {self.activity}".rstrip(), clock, style="muted")
+            if self.activity:
+                return field(0, f"{clock} {self.activity}", self.activity, style="muted")
+            return field(6, clock, style="muted")
         mark = spinner_frame(self._tick, animated=self._animated, plain=self._plain)
         name = self.activity_style
         forms = [

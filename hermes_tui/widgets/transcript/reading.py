@@ -182,8 +182,9 @@ class TranscriptReading(TranscriptContent):
             place = self._place_of(hit, finder)
         place = place or column.start_of(entry)
         self.cursor = entry
-        row = column.row_of(place)
-        if self._top <= row < self._top + self.size.height:
+        # Drawing the hit may have changed the heights above the window.
+        top = column.row_of(self._pin) if self._pin is not None and column.holds(self._pin.entry) else self._top
+        if top <= column.row_of(place) < top + self.size.height:
             self._schedule()
         else:
             self._go_to(column.move(place, -(self.size.height // 3)))

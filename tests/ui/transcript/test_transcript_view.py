@@ -504,3 +504,15 @@ async def test_a_greeting_leaves_keys_out_where_rows_are_few(height, keys):
         rows = shown(transcript)
         assert len(rows) == height
         assert sum(bool(row) for row in rows) == 1 + keys
+
+
+async def test_a_hit_in_a_card_that_turns_out_taller_is_scrolled_to():
+    diff = "@@ -1,40 +1,40 @@\n" + "".join(f" line {number}\n" for number in range(12)) + "+needle\n"
+    card = ToolEntry("c", "patch")
+    card.start({}, {"kind": "diff", "target": "a.txt", "diff": diff})
+    card.finish("ok", {}, "{}")
+    async with reading(*users(30), card, *users(7, 30), size=(60, 12)) as (_app, transcript, pilot):
+        assert transcript.find("needle") == 1
+        assert transcript.find_next() == 1
+        await pilot.pause()
+        assert any("needle" in row for row in shown(transcript))
