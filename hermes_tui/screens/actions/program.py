@@ -57,5 +57,6 @@ def quit(chat: ChatScreen, args: str) -> None:
     from hermes_tui.screens.confirm import ConfirmScreen
 
     chat.app.push_screen(
-        ConfirmScreen("A turn is running. Stop it and leave?"), lambda yes: chat.hermes.leave() if yes else None
+        ConfirmScreen("A turn is running.", yes="Stop it and leave", no="Stay"),
+        lambda yes: chat.hermes.leave() if yes else None,
     )

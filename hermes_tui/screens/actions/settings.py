@@ -75,7 +75,7 @@ def theme(chat: ChatScreen, args: str) -> None:
 
     before = chat.hermes.theme
     names = sorted(chat.hermes.theme_names(), key=lambda name: name != before)  # the preview begins with no change
-    rows = [PaletteRow(id=name, title=name, group="Themes") for name in names]
+    rows = [PaletteRow(id=name, title=name) for name in names]
 
     def chosen(name: str | None) -> None:
         if name:
