@@ -16,6 +16,11 @@ from .frame_writer import FrameWriter
 
 if TYPE_CHECKING:
     from textual.screen import Screen
+    from textual.timer import Timer
+
+SETTLE_S = 0.25
+"""After the last of a storm of resizes everything is painted once more: a frame of the size before may have been on its
+way when the terminal changed."""
 
 
 class TerminalApp(App[int]):
@@ -33,6 +38,7 @@ class TerminalApp(App[int]):
             can_erase=not os.environ.get("TERM", "").startswith(("screen", "linux")),
         )
         self._has_mouse = has_mouse
+        self._settling: Timer | None = None
         self._early: list[events.Key | events.Paste] | None = []
         """What was typed before anything could take it; None while keys pass."""
 
@@ -82,6 +88,9 @@ class TerminalApp(App[int]):
         """What the terminal shows after a resize is its own affair."""
         del event
         self._frames.reset()
+        if self._settling is not None:
+            self._settling.stop()
+        self._settling = self.set_timer(SETTLE_S, self.redraw)
 
     def toggle_mouse(self) -> bool:
         """Give the mouse to the terminal, or take it back; returns whether it is ours now."""

@@ -74,7 +74,12 @@ def test_several_questions_come_one_by_one_and_each_gets_its_own_answer(
             armed(terminal)
             if left > 1:
                 terminal.wait_for(f"1 of {left}")
-            shown = next(name for name in names if f"outside/{name}" in terminal.text.split("Read this file?")[-1])
+
+            def asked_about(text: str) -> list[str]:
+                return [name for name in names if f"outside/{name}" in text.rsplit("Read this file?", maxsplit=1)[-1]]
+
+            terminal.wait(lambda text: bool(asked_about(text)), "the file the question is about")
+            shown = asked_about(terminal.text)[0]
             answers.append((shown, "1" if shown != "two" else "4"))
             terminal.type(answers[-1][1])
             terminal.wait(

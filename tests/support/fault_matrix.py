@@ -341,7 +341,7 @@ def _wrong_story(events: Sequence[Event], result: dict[str, Any]) -> Iterator[st
     """Every request after the first of a step is explained; what stays on the screen is the answer."""
     kinds = [type(event) for event in events]
     if kinds.count(TurnStarted) != 1 or kinds.count(TurnFinished) != 1 or kinds[-1] is not TurnFinished:
-        yield "the turn does not begin and end once"
+        yield f"the turn does not begin and end once: {' '.join(kind.__name__ for kind in kinds)}"
     told = [e for e in events if isinstance(e, StepStarted | RequestRetrying | FallbackUsed | ContextCompressed)]
     repairs = [e for e in events if isinstance(e, Notice) and e.kind == "repair"]
     if result["api_calls"] > len(told) + len(repairs):
