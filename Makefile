@@ -61,6 +61,7 @@ alarms: $(VENV)/.dev ## Print how often the gate asks about everyday commands
 
 snapshots: $(VENV)/.dev ## Accept the screens as they are now (look at them first: snapshot_report.html)
 	@$(BIN)/python -m pytest -n $(JOBS) tests/snapshot --snapshot-update
+	@cp snapshots/test_readme/test_screenshot.svg docs/screenshot.svg
 
 docs: $(VENV)/.dev ## Renew the README's tables
 	@$(BIN)/python docs/update_readme.py

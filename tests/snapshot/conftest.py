@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_textual_snapshot
 from pytest_textual_snapshot import SVGImageExtension
 from support.scenes import Scene
 from support.snapshots import Stage, StageApp
@@ -18,12 +20,22 @@ from textual.pilot import Pilot
 PICTURES = Path(__file__).parents[2] / "snapshots"
 
 
+FONT_FACE = re.compile(r"@font-face\s*\{[^}]*\}\s*")
+
+
 def _dirname(cls: type[SVGImageExtension], *, test_location: PyTestLocation) -> str:
     return str(PICTURES / Path(test_location.filepath).stem)
 
 
+def _without_fonts(svg: str) -> str:
+    """Take out the fonts that a picture would load from the web; it falls back to any of fixed width."""
+    return FONT_FACE.sub("", _without_ids(svg))
+
+
+# The plugin names its own extension and function, so that a subclass would not be asked.
 SVGImageExtension.dirname = classmethod(_dirname)
-# The plugin names its own extension, so a subclass would not be asked.
+_without_ids = pytest_textual_snapshot.normalize_svg
+pytest_textual_snapshot.normalize_svg = _without_fonts
 
 
 @pytest.fixture(scope="session")

@@ -36,7 +36,7 @@ def test_troubles(looks_as_kept):
 
 def test_details(looks_as_kept):
     """Detail "full" opens reasoning and cards."""
-    assert looks_as_kept(scenes.details, "100x80")
+    assert looks_as_kept(scenes.details, "100x66")
 
 
 @pytest.mark.parametrize("size", ["120x40", "40x12"])
@@ -59,8 +59,3 @@ def test_the_queue_with_the_focus(looks_as_kept):
 def test_a_screen_that_is_too_small(looks_as_kept):
     """One line instead of a heap of pieces."""
     assert looks_as_kept(scenes.empty, "19x5")
-
-
-def test_the_plain_look(looks_as_kept):
-    """Plain mode: ASCII marks, no boxes."""
-    assert looks_as_kept(scenes.running, "80x24", plain=True)

@@ -125,8 +125,8 @@ async def queue_focused(stage: Stage) -> None:
 
 async def _asked(stage: Stage, screen: GuardedModal[Any], keys: Sequence[str], says: str = "ready") -> None:
     await stage.show(screen)
-    await stage.until(lambda: screen._guard.next_change_s(stage.clock.now) is not None, "the dialog is painted")
-    stage.clock.advance(1)
+    await stage.until(lambda: screen._guard.next_change_s(stage.dialog_clock.now) is not None, "the dialog is painted")
+    stage.dialog_clock.advance(1)
     await stage.until(lambda: screen.armed, "the dialog takes answers")
     await stage.shows(says)
     await stage.press(*keys)
@@ -134,7 +134,7 @@ async def _asked(stage: Stage, screen: GuardedModal[Any], keys: Sequence[str], s
 
 
 def _pacing(stage: Stage) -> Pacing:
-    return Pacing(arm_s=0.01, burst_s=0, clock=stage.clock)
+    return Pacing(arm_s=0.01, burst_s=0, clock=stage.dialog_clock)
 
 
 def approval(kind: str, *keys: str) -> Scene:
@@ -147,7 +147,7 @@ def approval(kind: str, *keys: str) -> Scene:
 
     async def scene(stage: Stage) -> None:
         await running(stage)
-        asked_at = stage.clock.now - 12
+        asked_at = stage.dialog_clock.now - 12
         screen = ApprovalScreen(story.APPROVALS[kind], asked_at=asked_at, pacing=_pacing(stage))
         await _asked(stage, screen, keys)
 
@@ -273,3 +273,15 @@ def welcome(*keys: str, ready: Sequence[str] = (), says: str, check: ConnectionC
 
 def _ready(row: ProviderRow) -> ProviderRow:
     return replace(row, state="ready", models=("qwen3:8b", "llama3.2:3b") if row.name == "ollama" else ())
+
+
+async def readme(stage: Stage) -> None:
+    """What the README shows: reasoning, a failed and a good command, a diff, and an answer that is being written."""
+    await begin(stage)
+    stage.clock.advance(52)
+    await stage.play(
+        story.asked(), *story.thought(), *story.failing_tests(output=story.PYTEST_SHORT), *story.search(),
+        *story.patch(diff=story.DIFF_SHORT), ev.TodosChanged(items=story.TODOS), *story.passing_tests(), story.spent(),
+        ev.StepStarted(step=4), ev.TextDelta(text=story.ANSWER.partition("| where")[0]),
+        ev.TextDelta(text="The first record is now flushed right away; later ones still wait for the timer, as be"),
+    )  # fmt: skip

@@ -122,6 +122,8 @@ class Stage:
         self.engine = self.app.stage_engine
         self.clock = Clock()
         """Monotonic time of the chat."""
+        self.dialog_clock = Clock()
+        """Monotonic time of a dialog over it: one can arm while the other stands still."""
 
     @property
     def chat(self) -> ChatScreen:

@@ -40,6 +40,10 @@ E       AssertionError: assert None == {'id': 1}
 
 tests/test_sync.py:31: AssertionError
 1 failed, 19 passed in 6.14s"""
+PYTEST_SHORT = """\
+>       assert reader.take() == {"id": 1}
+E       AssertionError: assert None == {'id': 1}
+1 failed, 19 passed in 6.14s"""
 MATCHES = """\
 src/lighthouse/sync.py:44:    def flush(self) -> None:
 src/lighthouse/sync.py:71:        self._buffer.append(record)  # flushed by the timer
@@ -62,6 +66,7 @@ DIFF = """\
      def close(self) -> None:
          self._timer.stop()
 """
+DIFF_SHORT = DIFF.partition("\x20\n")[0].replace("-66,9 +66,13", "-66,6 +66,10")
 ANSWER = """\
 The failure is a **race**: `Writer.put` only fills a buffer, and a timer flushes it every 50 ms. The test reads at once.
 
@@ -124,10 +129,10 @@ def called(
     ]  # fmt: skip
 
 
-def failing_tests(call_id: str = "c1") -> list[ev.Event]:
+def failing_tests(call_id: str = "c1", output: str = PYTEST_TAIL) -> list[ev.Event]:
     """The test is run and fails."""
     command = {"command": "pytest -q tests/test_sync.py --count 20"}
-    result = {"ok": True, "exit_code": 1, "output": PYTEST_TAIL, "cwd": "."}
+    result = {"ok": True, "exit_code": 1, "output": output, "cwd": "."}
     return called(call_id, "terminal", command, result, outcome="error", seconds=6.4)
 
 
@@ -152,11 +157,11 @@ def plan(call_id: str = "c3") -> list[ev.Event]:
     ]
 
 
-def patch(call_id: str = "c4") -> list[ev.Event]:
+def patch(call_id: str = "c4", diff: str = DIFF) -> list[ev.Event]:
     """A file is changed."""
     path = "src/lighthouse/sync.py"
     args = {"path": path, "old_string": "...", "new_string": "..."}
-    result = {"ok": True, "path": path, "diff": DIFF, "added": 5, "removed": 2}
+    result = {"ok": True, "path": path, "diff": diff, "added": 5, "removed": 2}
     return called(call_id, "patch", args, result, seconds=0.01)
 
 
