@@ -48,7 +48,7 @@ async def thinking(stage: Stage) -> None:
     """The model reasons."""
     await begin(stage)
     await stage.play(story.asked(), ev.ReasoningDelta(text=story.REASONING))
-    stage.clock.advance(3.4)
+    stage.wait(3.4)
     await stage.play(ev.ReasoningDelta(text=" So the first flush has to be made early."))
 
 
@@ -60,7 +60,7 @@ async def running(stage: Stage) -> None:
         ev.TextDelta(text="Nobody flushes before the timer does. I run it under load to be sure."),
         story.started("c5", "terminal", {"command": "pytest -q tests/test_sync.py --count 200 -n 8"}),
     )  # fmt: skip
-    stage.clock.advance(42)
+    stage.wait(42)
     await stage.say("When that is green, also run the whole suite.")
     await stage.say("And write a line for the changelog.")
     await stage.play(ev.ToolOutput(call_id="c5", text="bringing up nodes...\n........................... [ 13%]\n"))
@@ -69,7 +69,7 @@ async def running(stage: Stage) -> None:
 async def whole_turn(stage: Stage) -> None:
     """A turn from the question to the answer."""
     await begin(stage)
-    stage.clock.advance(74)
+    stage.wait(74)
     await stage.play(
         story.asked(), *story.thought(), *story.failing_tests(), *story.search(), *story.plan(), *story.patch(),
         *story.passing_tests(), ev.TextDelta(text=story.ANSWER), story.spent(), story.finished(),
@@ -278,7 +278,7 @@ def _ready(row: ProviderRow) -> ProviderRow:
 async def readme(stage: Stage) -> None:
     """What the README shows: reasoning, a failed and a good command, a diff, and an answer that is being written."""
     await begin(stage)
-    stage.clock.advance(52)
+    stage.wait(52)
     await stage.play(
         story.asked(), *story.thought(), *story.failing_tests(output=story.PYTEST_SHORT), *story.search(),
         *story.patch(diff=story.DIFF_SHORT), ev.TodosChanged(items=story.TODOS), *story.passing_tests(), story.spent(),

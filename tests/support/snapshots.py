@@ -157,6 +157,12 @@ class Stage:
         self.chat.presenter.present_all(coalesce(events))
         await self.drawn()
 
+    def wait(self, seconds: float) -> None:
+        """Let time pass in the chat, and have everything that shows it look at the clock."""
+        self.clock.advance(seconds)
+        self.chat.status.refresh_line()
+        self.chat.transcript._tick()
+
     async def drawn(self) -> None:
         """Wait until the transcript has caught up and has its lexers."""
         transcript = self.chat.transcript
