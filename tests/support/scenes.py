@@ -21,6 +21,7 @@ from hermes_tui.screens.model_picker import ModelPickerScreen
 from hermes_tui.screens.sessions import SessionsScreen
 from hermes_tui.screens.trust import TrustScreen
 from hermes_tui.screens.welcome import WelcomeScreen
+from hermes_tui.widgets.countdown import Countdown
 from hermes_tui.widgets.fuzzy_list import FuzzyList
 from hermes_tui.widgets.preview import Preview
 
@@ -127,6 +128,8 @@ async def _asked(stage: Stage, screen: GuardedModal[Any], keys: Sequence[str], s
     await stage.show(screen)
     await stage.until(lambda: screen._guard.next_change_s(stage.dialog_clock.now) is not None, "the dialog is painted")
     stage.dialog_clock.advance(1)
+    for countdown in screen.query(Countdown):
+        countdown.refresh()
     await stage.until(lambda: screen.armed, "the dialog takes answers")
     await stage.shows(says)
     await stage.press(*keys)
