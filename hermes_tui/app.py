@@ -92,7 +92,7 @@ class HermesApp(TerminalApp):
         self._has_failed = False
         self._engine_end: threading.Thread | None = None
         self.set_class(ui.plain, "-plain")
-        self.theme_problem = self.use_theme(ui.theme)
+        self.theme_problem = self.use_theme(theming.fitting_theme(ui.theme, self.console.color_system))
         """Why the chosen colours could not be used, in words; empty when they are."""
 
     # Look

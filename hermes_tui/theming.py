@@ -69,6 +69,16 @@ def theme_names(user_dir: Path | None = None) -> list[str]:
     return shipped + [name for name in own if name not in shipped]
 
 
+def fitting_theme(name: str, color_system: str | None) -> str:
+    """Return the theme to start with: shades of the default one are lost in 16 colours, so there it is the terminal's.
+
+    Args:
+        name: The chosen theme; any other choice than the default is kept.
+        color_system: What the terminal can show, in Rich's words; ``standard`` has 16 colours.
+    """
+    return "terminal" if name == DEFAULT_THEME and color_system == "standard" else name
+
+
 def load_theme(name: str, user_dir: Path | None = None) -> Theme:
     """Read one theme. A file in ``user_dir`` wins over a shipped one of the same name.
 

@@ -8,7 +8,15 @@ from textual.app import App
 from textual.color import Color
 
 from hermes_tui.engine.types.errors import ConfigError
-from hermes_tui.theming import DEFAULT_THEME, OWN_VARIABLES, TEXT_PAIRS, load_theme, shipped_themes_dir, theme_names
+from hermes_tui.theming import (
+    DEFAULT_THEME,
+    OWN_VARIABLES,
+    TEXT_PAIRS,
+    fitting_theme,
+    load_theme,
+    shipped_themes_dir,
+    theme_names,
+)
 
 SHIPPED = theme_names()
 PAINTED = [name for name in SHIPPED if name != "terminal"]
@@ -115,3 +123,15 @@ async def test_no_color_takes_colours_away(monkeypatch):
         app.theme = "hermes-dark"
         assert app.no_color
         assert any(type(line_filter).__name__ == "Monochrome" for line_filter in app._filters)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "color_system", "used"),
+    [
+        (DEFAULT_THEME, "truecolor", DEFAULT_THEME), (DEFAULT_THEME, "256", DEFAULT_THEME),
+        (DEFAULT_THEME, "standard", "terminal"), ("hermes-light", "standard", "hermes-light"),
+        (DEFAULT_THEME, None, DEFAULT_THEME),
+    ],
+)  # fmt: skip
+def test_sixteen_colours_are_the_terminals_own_unless_others_were_chosen(chosen, color_system, used):
+    assert fitting_theme(chosen, color_system) == used
