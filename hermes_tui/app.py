@@ -88,6 +88,7 @@ class HermesApp(TerminalApp):
         """Printed on the normal screen after leaving."""
         self._build_engine = build_engine
         self._config_home = config_home
+        self._user_themes = config_home / "themes" if config_home else None
         self._leaving = False
         self._has_failed = False
         self._engine_end: threading.Thread | None = None
@@ -99,10 +100,9 @@ class HermesApp(TerminalApp):
 
     def use_theme(self, name: str) -> str:
         """Switch the colours; returns a problem in words, or empty."""
-        folder = self._config_home / "themes" if self._config_home else None
         problem = ""
         try:
-            theme = theming.load_theme(name, folder)
+            theme = theming.load_theme(name, self._user_themes)
         except HermesError as error:
             problem = str(error)
             theme = theming.load_theme(theming.DEFAULT_THEME)
@@ -112,7 +112,7 @@ class HermesApp(TerminalApp):
 
     def theme_names(self) -> list[str]:
         """Themes to choose from."""
-        return theming.theme_names(self._config_home / "themes" if self._config_home else None)
+        return theming.theme_names(self._user_themes)
 
     def get_default_screen(self) -> Screen[Any]:
         """The chat."""

@@ -141,8 +141,7 @@ class ApprovalScreen(GuardedModal[ApprovalDecision]):
 
     def is_answer(self, key: str) -> bool:
         """Return whether a key answers now; Enter does only with a choice under the arrows."""
-        choices = self.query_one(ChoiceList)
-        return key == "escape" or choices.index_of(key) >= 0 or (key == "enter" and choices.highlighted >= 0)
+        return key == "escape" or self.query_one(ChoiceList).picked_by(key) >= 0
 
     def navigate(self, key: str) -> bool:
         """Move between the choices, scroll the body, switch the scope."""

@@ -56,10 +56,8 @@ class ChooseScreen(Modal[str]):
             self.finish(None)
         elif event.key in ("up", "down"):
             answers.move(-1 if event.key == "up" else 1)
-        elif event.key == "enter" and answers.highlighted >= 0:
-            self.finish(self._choices[answers.highlighted].key)
-        elif answers.index_of(event.key) >= 0:
-            self.finish(event.key)
+        elif (index := answers.picked_by(event.key)) >= 0:
+            self.finish(self._choices[index].key)
 
     @on(ChoiceList.Clicked)
     def _clicked(self, event: ChoiceList.Clicked) -> None:

@@ -91,8 +91,7 @@ class ClarifyScreen(GuardedModal[ClarifyAnswer]):
             return True
         if not self.request.choices:
             return key == "enter"
-        choices = self.query_one(ChoiceList)
-        return choices.index_of(key) >= 0 or (key == "enter" and choices.highlighted >= 0)
+        return self.query_one(ChoiceList).picked_by(key) >= 0
 
     def navigate(self, key: str) -> bool:
         """Move between the choices or scroll the question."""
@@ -111,9 +110,7 @@ class ClarifyScreen(GuardedModal[ClarifyAnswer]):
         elif not self.request.choices:
             self._write()
         else:
-            choices = self.query_one(ChoiceList)
-            index = choices.highlighted if key == "enter" else choices.index_of(key)
-            self._choose(index)
+            self._choose(self.query_one(ChoiceList).picked_by(key))
 
     def _choose(self, index: int) -> None:
         if index < len(self.request.choices):

@@ -67,8 +67,7 @@ class TrustScreen(GuardedModal[TrustAnswer]):
 
     def is_answer(self, key: str) -> bool:
         """Return whether a key answers now; Enter does only with a choice under the arrows."""
-        choices = self.query_one(ChoiceList)
-        return key == "escape" or choices.index_of(key) >= 0 or (key == "enter" and choices.highlighted >= 0)
+        return key == "escape" or self.query_one(ChoiceList).picked_by(key) >= 0
 
     def navigate(self, key: str) -> bool:
         """Move between the choices or scroll the text."""
@@ -82,11 +81,10 @@ class TrustScreen(GuardedModal[TrustAnswer]):
 
     def answer(self, key: str) -> None:
         """Act on a key that counts."""
-        choices = self.query_one(ChoiceList)
         if key == "escape":
             self._give("later")
         else:
-            self._give(_ANSWERS[choices.highlighted if key == "enter" else choices.index_of(key)][0])
+            self._give(_ANSWERS[self.query_one(ChoiceList).picked_by(key)][0])
 
     def on_key(self, event: events.Key) -> None:
         """Ctrl+C puts the question off; there is no turn to stop."""

@@ -78,6 +78,10 @@ class ChoiceList(StyledLines, can_focus=False):
         """Return the index of the choice with this key, or -1."""
         return next((i for i, choice in enumerate(self._choices) if choice.key == key), -1)
 
+    def picked_by(self, key: str) -> int:
+        """Return the index of the choice that a key picks, by its own key or by Enter under the highlight, or -1."""
+        return self.highlighted if key == "enter" else self.index_of(key)
+
     def move(self, step: int) -> None:
         """Move the highlight, from none to the first or last."""
         count = len(self._choices)

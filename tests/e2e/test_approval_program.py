@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,6 @@ from support.program import CONFIG, Installation, ready, say
 from support.terminal import Terminal
 
 pytestmark = pytest.mark.e2e
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer([]) as server:
-        yield server
 
 
 @pytest.fixture

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from support.model_server import ModelServer
 from support.program import Installation, idle, ready, say
@@ -12,17 +9,6 @@ from support.program import Installation, idle, ready, say
 pytestmark = pytest.mark.e2e
 
 CTRL_P, ESC = "\x10", "\x1b"
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer([]) as server:
-        yield server
-
-
-@pytest.fixture
-def user(tmp_path: Path, server: ModelServer) -> Installation:
-    return Installation(tmp_path, server.base_url)
 
 
 def test_an_export_goes_to_a_path_with_blanks(user: Installation) -> None:

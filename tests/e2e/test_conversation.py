@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,17 +10,6 @@ from support.model_server import Call, ModelServer, Turn
 from support.program import Installation, ready, say
 
 pytestmark = pytest.mark.e2e
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer([]) as server:
-        yield server
-
-
-@pytest.fixture
-def user(tmp_path: Path, server: ModelServer) -> Installation:
-    return Installation(tmp_path, server.base_url)
 
 
 def test_an_answer_streams_with_its_reasoning_and_is_stored(user: Installation, server: ModelServer) -> None:
@@ -69,7 +57,7 @@ def test_a_dangerous_command_waits_for_a_person_and_denial_reaches_the_model(
         terminal.wait_for("I left it alone.")
         assert "denied" in terminal.text
         assert (user.work / "build").is_dir()
-        assert "refused" in server.requests[-1].body["messages"][-1]["content"]
+        assert "refused" in server.last_message()
 
 
 def test_keys_typed_before_the_dialog_is_armed_go_on_into_the_draft(user: Installation, server: ModelServer) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,12 +24,6 @@ ATTACKS = (
 )
 WORDS = f"before {''.join(ATTACKS)} [red]after[/red] [@click=app.quit]x[/] \u202eevil"
 FORBIDDEN = ("\x1b]52;c;Y3VybA", "\x1b]0;pwned", "evil.example\x07", "\x1b]9;notify", "\x1b[6n", "\u202e", "\x9b")
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer([]) as server:
-        yield server
 
 
 @pytest.fixture

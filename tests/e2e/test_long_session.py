@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,12 +13,6 @@ from hermes_tui.engine.store.db import SessionDB
 pytestmark = pytest.mark.e2e
 
 CTRL_F, CTRL_O, CTRL_R, ESC = "\x06", "\x0f", "\x12", "\x1b"
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer([]) as server:
-        yield server
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from support.model_server import Call, ModelServer, Turn
@@ -47,11 +46,6 @@ ANSWERS: dict[str, tuple[tuple[str, ...], list[str]]] = {
 def server() -> Iterator[ModelServer]:
     with ModelServer([Turn(match=name, pieces=pieces, rate=40) for name, (pieces, _) in ANSWERS.items()]) as server:
         yield server
-
-
-@pytest.fixture
-def user(tmp_path: Path, server: ModelServer) -> Installation:
-    return Installation(tmp_path, server.base_url)
 
 
 def test_any_answer_is_shown_as_text_and_its_session_opens_again(user: Installation) -> None:

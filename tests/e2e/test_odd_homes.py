@@ -28,11 +28,6 @@ def server() -> Iterator[ModelServer]:
         yield server
 
 
-@pytest.fixture
-def user(tmp_path: Path, server: ModelServer) -> Installation:
-    return Installation(tmp_path, server.base_url)
-
-
 def database(user: Installation) -> Path:
     return user.home / "hermes" / "state.db"
 
@@ -141,7 +136,7 @@ def test_a_folder_with_a_japanese_name_works_in_any_locale(
         server.add(Turn(match="list", tool_calls=(Call(**call),)))
         say(terminal, "list files")
         idle(terminal).wait_for("ok")
-    assert "日本.txt" in server.requests[-1].body["messages"][-1]["content"]
+    assert "日本.txt" in server.last_message()
 
 
 def test_a_folder_whose_name_is_no_text_works(user: Installation) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from support.model_server import ModelServer, Turn
@@ -17,11 +16,6 @@ pytestmark = pytest.mark.e2e
 def server() -> Iterator[ModelServer]:
     with ModelServer([Turn(match="second", text="Answer two."), Turn(match="first", text="Answer one.")]) as server:
         yield server
-
-
-@pytest.fixture
-def user(tmp_path: Path, server: ModelServer) -> Installation:
-    return Installation(tmp_path, server.base_url)
 
 
 def rows(user: Installation) -> list[dict[str, object]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,12 +25,6 @@ models = {{ "test-model" = {{ context_window = 64000 }} }}
 [approvals]
 mode = "off"
 """
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer([]) as server:
-        yield server
 
 
 @pytest.fixture

@@ -33,11 +33,6 @@ def server() -> Iterator[ModelServer]:
         yield server
 
 
-@pytest.fixture
-def user(tmp_path: Path, server: ModelServer) -> Installation:
-    return Installation(tmp_path, server.base_url)
-
-
 def start_sleepers(terminal: Terminal) -> Sequence[psutil.Process]:
     """Have the model run a command with children, and return them once they are there."""
     say(terminal, "sleep a while")
@@ -92,7 +87,7 @@ def test_a_child_that_is_killed_is_one_failed_call(user: Installation, server: M
         for child in start_sleepers(terminal):
             child.kill()
         idle(terminal).wait_for("ok")
-        assert '"exit_code": 137' in server.requests[-1].body["messages"][-1]["content"]
+        assert '"exit_code": 137' in server.last_message()
         say(terminal, "greet me")
         idle(terminal).wait_for("Hello there.")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import signal
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import psutil
 import pytest
@@ -34,11 +33,6 @@ def server() -> Iterator[ModelServer]:
     ]
     with ModelServer(turns) as server:
         yield server
-
-
-@pytest.fixture
-def user(tmp_path: Path, server: ModelServer) -> Installation:
-    return Installation(tmp_path, server.base_url)
 
 
 def are_alive(processes: Sequence[psutil.Process]) -> bool:

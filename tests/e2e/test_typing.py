@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,28 +16,13 @@ PASTE_START, PASTE_END = "\x1b[200~", "\x1b[201~"
 CTRL_C, UP = "\x03", "\x1b[A"
 
 
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer([]) as server:
-        yield server
-
-
-@pytest.fixture
-def user(tmp_path: Path, server: ModelServer) -> Installation:
-    return Installation(tmp_path, server.base_url)
-
-
-def last_message(server: ModelServer) -> str:
-    return str(server.requests[-1].body["messages"][-1]["content"])
-
-
 def send(terminal: Terminal, server: ModelServer) -> str:
     """Press Enter and return what the server got."""
     count = len(server.requests)
     terminal.type("\r")
     server.wait_request(count + 1, 20)
     idle(terminal)
-    return last_message(server)
+    return server.last_message()
 
 
 def test_pastes_arrive_byte_exact_and_send_nothing_by_themselves(user: Installation, server: ModelServer) -> None:

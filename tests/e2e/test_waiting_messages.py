@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from support.model_server import ModelServer
 from support.program import Installation, idle, ready, say
@@ -15,21 +12,6 @@ pytestmark = pytest.mark.e2e
 SLOW = 'slow <<{"tokens": 3000, "rate": 30}>>'
 ALT_ENTER, CTRL_N, CTRL_S, ESC, SHIFT_TAB = "\x1b\r", "\x0e", "\x13", "\x1b", "\x1b[Z"
 PASTE = "".join(f"line {number}\n" for number in range(20))
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with ModelServer([]) as server:
-        yield server
-
-
-@pytest.fixture
-def user(tmp_path: Path, server: ModelServer) -> Installation:
-    return Installation(tmp_path, server.base_url)
-
-
-def last_message(server: ModelServer) -> str:
-    return str(server.requests[-1].body["messages"][-1]["content"])
 
 
 def begin_slow_turn(terminal: Terminal, server: ModelServer) -> None:
@@ -57,7 +39,7 @@ def test_a_queued_message_comes_back_whole_and_the_draft_is_stashed(user: Instal
         terminal.type("\r")
         server.wait_request(2, 20)
         idle(terminal)
-        assert last_message(server) == PASTE
+        assert server.last_message() == PASTE
         terminal.type(CTRL_S)
         terminal.wait_for("❯ unsent words")
 
@@ -76,7 +58,7 @@ def test_esc_stops_although_steering_text_comes_back(user: Installation, server:
         say(terminal, "go on")
         server.wait_request(3, 20)
         idle(terminal)
-        assert last_message(server) == "go on"
+        assert server.last_message() == "go on"
 
 
 def test_new_with_words_sends_them_to_the_new_session_and_stashes_what_waited(
@@ -96,6 +78,6 @@ def test_new_with_words_sends_them_to_the_new_session_and_stashes_what_waited(
         server.wait_request(3, 20)
         idle(terminal)
         roles = [message["role"] for message in server.requests[2].body["messages"]]
-        assert (roles, last_message(server)) == (["system", "user"], "first words")
+        assert (roles, server.last_message()) == (["system", "user"], "first words")
         terminal.type(CTRL_S)
         terminal.wait_for("❯ still waiting")

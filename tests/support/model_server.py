@@ -301,6 +301,10 @@ class ModelServer(ThreadingHTTPServer):
         with self._lock:
             self._matching, self._queue = [], []
 
+    def last_message(self) -> str:
+        """Return the content of the last message of the newest request, as text."""
+        return str(self.requests[-1].body["messages"][-1]["content"])
+
     def wait_request(self, count: int = 1, timeout_s: float = 10.0) -> Recorded:
         """Block until the ``count``-th request arrived and return it.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -77,16 +75,6 @@ async def write(pilot: Pilot[Any], text: str) -> None:
     names = {" ": "space", "/": "slash", "@": "at", "?": "question_mark", "!": "exclamation_mark", "#": "number_sign"}
     names |= {"_": "underscore", ".": "full_stop", ":": "colon", "-": "minus", '"': "quotation_mark", "\n": "ctrl+j"}
     await pilot.press(*(names.get(char, char) for char in text))
-
-
-async def until(pilot: Pilot[Any], condition: Callable[[], object], what: str = "") -> None:
-    """Let the app run until a condition holds."""
-    for _ in range(1000):
-        if condition():
-            return
-        await pilot.pause()
-        await asyncio.sleep(0.005)
-    raise AssertionError(f"never happened: {what}")
 
 
 def rows_of(app: App[Any]) -> list[str]:

@@ -6,13 +6,14 @@ import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from textual.app import App
 from textual.message import Message
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from hermes_tui.screens.approval_modal import GuardedModal
 from hermes_tui.theming import load_theme
 
 
@@ -79,3 +80,28 @@ def picture(app: App[Any], name: str) -> None:
     if folder:
         path = Path(folder) / f"{name}.svg"
         path.write_text(app.export_screenshot(simplify=True))
+
+
+Asking = TypeVar("Asking", bound=GuardedModal[Any])
+
+
+class Dialog(Generic[Asking]):
+    """An open dialog over which a test has full control of time."""
+
+    def __init__(self, host: Host, pilot: Pilot[None], clock: Clock, screen: Asking) -> None:
+        self.host, self.pilot, self.clock, self.screen = host, pilot, clock, screen
+
+    async def arm(self) -> None:
+        await until(
+            self.pilot, lambda: self.screen._guard.next_change_s(self.clock.now) is not None or self.screen.armed
+        )
+        self.clock.advance(1.0)
+        await until(self.pilot, lambda: self.screen.armed)
+
+    async def press(self, *keys: str) -> None:
+        """Press keys as a person does: apart."""
+        for key in keys:
+            self.clock.advance(0.15)
+            await self.pilot.press(key)
+            self.clock.advance(0.15)
+            await until(self.pilot, lambda: self.screen._guard._waiting is None)

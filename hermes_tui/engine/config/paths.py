@@ -51,11 +51,6 @@ class Paths:
         return self.config_dir / "credentials.toml"
 
     @property
-    def themes_dir(self) -> Path:
-        """The user's own themes."""
-        return self.config_dir / "themes"
-
-    @property
     def database(self) -> Path:
         """All sessions."""
         return self.data_dir / "state.db"

@@ -19,7 +19,6 @@ DELIMITER = "§"
 """A line of its own between entries."""
 MEMORY_CHARS = 2_200
 USER_CHARS = 1_375
-TARGETS = ("memory", "user")
 REMOVED = "[An entry was left out because it looks like an instruction to you.]"
 
 # Source: public collections of prompt injections. An entry is read as the agent's own knowledge in every later session,

@@ -15,7 +15,7 @@ from ..providers.base import Endpoint
 from ..types.errors import HermesError
 from ..types.events import ModelChanged
 from ..types.ids import new_turn_id
-from ..types.messages import JsonObject, Message
+from ..types.messages import JsonObject, Message, text_of
 from ..types.usage import Usage
 from .arguments import ArgumentChecker
 from .assembly import ask_person, conversation_parts, make_compressor, make_services, side_endpoint, title_asker
@@ -254,7 +254,8 @@ class Agent:
             self.approvals.start_turn()
         try:
             self._turn = Turn(self._turn_parts(self._token, system_message))
-            return self._turn.run({"role": "user", "content": content}, _shown(content))
+            message: Message = {"role": "user", "content": content}
+            return self._turn.run(message, text_of(message))
         finally:
             self._token = self._turn = None
             self.hub.turn_id = ""
@@ -363,9 +364,3 @@ class Agent:
 def _definition(tool: Tool) -> JsonObject:
     function = {"name": tool.name, **tool.schema}
     return cast(JsonObject, {"type": "function", "function": function})
-
-
-def _shown(content: str | list[JsonObject]) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(str(part.get("text", "")) for part in content if part.get("type") == "text")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -59,14 +59,7 @@ class Planner:
             one = self._plan_one(call, call["id"] in broken)
             key = (one.name, one.canonical)
             if one.error is None and key in seen:
-                one = PlannedCall(
-                    call_id=one.call_id,
-                    name=one.name,
-                    args=one.args,
-                    canonical=one.canonical,
-                    tool=one.tool,
-                    same_as=seen[key],
-                )
+                one = replace(one, same_as=seen[key])
             if key not in seen and (one.tool is None or not one.tool.parallel):
                 seen.clear()
             seen.setdefault(key, one.call_id)

@@ -10,12 +10,15 @@ if TYPE_CHECKING:
 Value = TypeVar("Value", bound=str)
 
 
-def cycle(values: tuple[Value, ...], now: str, args: str) -> Value | None:
-    """The value asked for, or the next one; None when it is not one of them."""
+def cycle(chat: ChatScreen, values: tuple[Value, ...], now: str, args: str) -> Value | None:
+    """The value asked for, or the next one; None, after saying so, when it is not one of them."""
     names = [str(value) for value in values]
-    if args:
-        return values[names.index(args)] if args in names else None
-    return values[(names.index(now) + 1) % len(values)] if now in names else values[0]
+    if not args:
+        return values[(names.index(now) + 1) % len(values)] if now in names else values[0]
+    if args in names:
+        return values[names.index(args)]
+    chat.say(f"Choose one of: {', '.join(names)}.", error=True)
+    return None
 
 
 def remember(chat: ChatScreen, key: str, value: str) -> None:

@@ -70,24 +70,18 @@ def view(chat: ChatScreen, args: str) -> None:
 
 def detail(chat: ChatScreen, args: str) -> None:
     """Cycle compact, normal, full."""
-    level = cycle(DETAILS, chat.transcript.detail, args)
-    if level is None:
-        chat.say(f"Choose one of: {', '.join(DETAILS)}.", error=True)
-        return
-    chat.transcript.set_detail(level)
-    remember(chat, "ui.detail", level)
-    chat.say(f"Detail: {level}")
+    if (level := cycle(chat, DETAILS, chat.transcript.detail, args)) is not None:
+        chat.transcript.set_detail(level)
+        remember(chat, "ui.detail", level)
+        chat.say(f"Detail: {level}")
 
 
 def reasoning(chat: ChatScreen, args: str) -> None:
     """Cycle how reasoning is shown: hidden, line, full."""
-    level = cycle(REASONING, chat.transcript.reasoning_level, args)
-    if level is None:
-        chat.say(f"Choose one of: {', '.join(REASONING)}.", error=True)
-        return
-    chat.transcript.set_reasoning_level(level)
-    remember(chat, "ui.reasoning", level)
-    chat.say(f"Reasoning: {level}")
+    if (level := cycle(chat, REASONING, chat.transcript.reasoning_level, args)) is not None:
+        chat.transcript.set_reasoning_level(level)
+        remember(chat, "ui.reasoning", level)
+        chat.say(f"Reasoning: {level}")
 
 
 def panel(chat: ChatScreen, args: str) -> None:

@@ -41,9 +41,8 @@ def approvals(chat: ChatScreen, args: str) -> None:
     session = chat.turns.session
     if session is None:
         return
-    mode = cycle(tuple(APPROVALS), session.state.approval_mode, args)
+    mode = cycle(chat, tuple(APPROVALS), session.state.approval_mode, args)
     if mode is None:
-        chat.say(f"Choose one of: {', '.join(APPROVALS)}.", error=True)
         return
     session.set_approval_mode(mode)
     chat.status.approval_mode = mode

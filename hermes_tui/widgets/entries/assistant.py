@@ -11,7 +11,7 @@ from ..rendering.blocks import BlockCutter
 from ..rendering.rows import Frame
 from ..rendering.units import Unit
 from ..rendering.wrapping import estimate_cells
-from .base import Entry
+from .base import StreamedEntry
 
 MAX_STEP: Final = 16_000
 """Characters that are cut in one frame. Source: about 3 ms on a slow core."""
@@ -19,7 +19,7 @@ MAX_FIRST: Final = 200_000
 """The same for an answer that was whole when it was first looked at: better one late frame than a running screen."""
 
 
-class AssistantEntry(Entry):
+class AssistantEntry(StreamedEntry):
     """An answer. Text may arrive in any pieces; what is drawn depends on the text alone.
 
     Args:
@@ -27,23 +27,20 @@ class AssistantEntry(Entry):
         message_id: The stored message, if known.
     """
 
-    __slots__ = ("_cutter", "_finished", "_parts", "_pending")
+    __slots__ = ("_cutter", "_pending")
 
     KIND: ClassVar[str] = "assistant"
 
     def __init__(self, text: str = "", message_id: int | None = None) -> None:
-        super().__init__(message_id)
-        self._parts = [text] if text else []
+        super().__init__(text, message_id)
         self._pending: list[str] = []
         self._cutter: BlockCutter | None = None
-        self._finished = bool(text)
 
+    @override
     def append(self, piece: str) -> None:
-        """Take more text."""
-        self._parts.append(piece)
+        super().append(piece)
         if self._cutter is not None:
             self._pending.append(piece)
-        self._finished = False
         if self._shape is not None:
             lines, cells = self._shape
             self._shape = lines + piece.count("\n"), cells + estimate_cells(piece)
@@ -57,17 +54,6 @@ class AssistantEntry(Entry):
         if text is not None and text != self.source():
             self._parts, self._cutter, self._body, self._shape = [text], None, None, None
         self._finished = True
-
-    @override
-    def source(self) -> str:
-        if len(self._parts) > 1:
-            self._parts = ["".join(self._parts)]
-        return self._parts[0] if self._parts else ""
-
-    @property
-    @override
-    def is_live(self) -> bool:
-        return not self._finished
 
     @override
     def make_units(self, frame: Frame) -> Sequence[Unit]:

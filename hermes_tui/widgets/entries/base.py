@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import count
 from typing import ClassVar
 
+from typing_extensions import override
+
 from ..rendering.body import Body
 from ..rendering.rows import Frame
 from ..rendering.units import Unit
@@ -116,3 +118,35 @@ class Entry:
             self._shape = text.count("\n") + 1, estimate_cells(text)
         lines, cells = self._shape
         return lines + cells // max(8, frame.inner)
+
+
+class StreamedEntry(Entry):
+    """An entry whose text arrives in any pieces. Subclasses end it by setting ``_finished``.
+
+    Args:
+        text: The whole text of a stored one, or nothing.
+        message_id: The stored message, if known.
+    """
+
+    __slots__ = ("_finished", "_parts")
+
+    def __init__(self, text: str = "", message_id: int | None = None) -> None:
+        super().__init__(message_id)
+        self._parts = [text] if text else []
+        self._finished = bool(text)
+
+    def append(self, piece: str) -> None:
+        """Take more text."""
+        self._parts.append(piece)
+        self._finished = False
+
+    @override
+    def source(self) -> str:
+        if len(self._parts) > 1:
+            self._parts = ["".join(self._parts)]
+        return self._parts[0] if self._parts else ""
+
+    @property
+    @override
+    def is_live(self) -> bool:
+        return not self._finished

@@ -8,9 +8,10 @@ from typing import ClassVar, Final
 from typing_extensions import override
 
 from ..inert import clean, one_line
+from ..line_text import clip
 from ..rendering.rows import Frame, Piece, wrapped
 from ..rendering.units import DrawnUnit, Unit
-from ..rendering.wrapping import chop_runs, clip
+from ..rendering.wrapping import chop_runs
 from .base import Entry
 
 _LEVELS: Final[Mapping[str, tuple[str, str, str]]] = {

@@ -8,10 +8,10 @@ from typing import ClassVar, Final
 from typing_extensions import override
 
 from ..inert import clean, one_line
+from ..line_text import clip
 from ..rendering.rows import Frame, Piece
 from ..rendering.units import DrawnUnit, LinesUnit, Unit, line_units
-from ..rendering.wrapping import clip
-from .base import Entry
+from .base import StreamedEntry
 
 LIVE_ROWS: Final = 4
 """Rows of the newest thoughts that are shown while thinking."""
@@ -26,44 +26,26 @@ def seconds_text(seconds: float) -> str:
     return f"{int(seconds) // 60}m{int(seconds) % 60:02d}s"
 
 
-class ReasoningEntry(Entry):
+class ReasoningEntry(StreamedEntry):
     """A stretch of reasoning.
 
     Args:
         text: The whole text of stored reasoning, or nothing.
     """
 
-    __slots__ = ("_duration_s", "_finished", "_parts", "_since")
+    __slots__ = ("_duration_s", "_since")
 
     KIND: ClassVar[str] = "reasoning"
 
     def __init__(self, text: str = "") -> None:
-        super().__init__()
-        self._parts = [text] if text else []
-        self._finished = bool(text)
+        super().__init__(text)
         self._duration_s = 0.0
         self._since: float | None = None
-
-    def append(self, piece: str) -> None:
-        """Take more text."""
-        self._parts.append(piece)
-        self._finished = False
 
     def finish(self, duration_s: float = 0.0) -> None:
         """End it; it folds to one line."""
         self._duration_s = duration_s
         self._finished = True
-
-    @override
-    def source(self) -> str:
-        if len(self._parts) > 1:
-            self._parts = ["".join(self._parts)]
-        return self._parts[0] if self._parts else ""
-
-    @property
-    @override
-    def is_live(self) -> bool:
-        return not self._finished
 
     @override
     def is_open(self, frame: Frame) -> bool:

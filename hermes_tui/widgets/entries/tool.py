@@ -9,9 +9,10 @@ from rich.cells import cell_len
 from typing_extensions import override
 
 from ..inert import clean, one_line
+from ..line_text import clip
 from ..rendering.rows import BAR, Frame, Piece, wrapped
 from ..rendering.units import DrawnUnit, Unit, line_units
-from ..rendering.wrapping import clip, clip_middle
+from ..rendering.wrapping import clip_middle
 from .base import Entry
 from .reasoning import seconds_text
 from .tool_cards import CARDS, MAX_SUMMARY

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 
-from ..line_text import clusters
+from ..line_text import clip, clusters
 
 Run: TypeAlias = tuple[str, Style]
 """Text without line ends, in one style."""
@@ -139,16 +139,6 @@ def chop_runs(runs: Sequence[Run], width: int) -> list[list[Segment]]:
 def cells_of(segments: Iterable[Segment]) -> int:
     """Return the cells that segments take."""
     return sum([cell_len(segment.text) for segment in segments])
-
-
-def clip(text: str, width: int) -> str:
-    """Return a text in at most ``width`` cells, with an ellipsis where it was cut."""
-    if (text.isascii() and len(text) <= width) or cell_len(text) <= width:
-        return text
-    if width <= 1:
-        return "\u2026"[:width]
-    head = text[: chop_ranges(text, width - 1)[0][1]]
-    return (head if cell_len(head) < width else "") + "\u2026"  # a wide character may be wider than the room
 
 
 def clip_middle(text: str, width: int) -> str:

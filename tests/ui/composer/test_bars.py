@@ -1,7 +1,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.prompt_app import WidgetApp, until
+from support.prompt_app import WidgetApp
+from support.screens import until
 
 from hermes_tui.widgets.header_bar import HeaderBar, short_folder
 from hermes_tui.widgets.line_text import cells_of

@@ -1,7 +1,8 @@
 from pathlib import Path
 
 import pytest
-from support.prompt_app import PromptApp, rows_of, until, write
+from support.prompt_app import PromptApp, rows_of, write
+from support.screens import until
 from textual.widgets import Static
 
 from hermes_tui.widgets.completion import CompletionPopup

@@ -1,7 +1,8 @@
 from pathlib import Path
 
 import pytest
-from support.prompt_app import PromptApp, paste, rows_of, until, write
+from support.prompt_app import PromptApp, paste, rows_of, write
+from support.screens import until
 from textual import events
 from textual.document._document import Selection
 

@@ -2,7 +2,7 @@ import dataclasses
 import re
 
 import pytest
-from support.screens import Clock, Host, painted, until
+from support.screens import Clock, Dialog, Host, painted, until
 from textual import events
 from textual.pilot import Pilot
 
@@ -24,26 +24,8 @@ REQUEST = ApprovalRequest(
 )
 
 
-class Asked:
-    """An open approval dialog over which a test has full control of time."""
-
-    def __init__(self, host: Host, pilot: Pilot[None], clock: Clock, screen: ApprovalScreen) -> None:
-        self.host, self.pilot, self.clock, self.screen = host, pilot, clock, screen
-
-    async def arm(self) -> None:
-        await until(
-            self.pilot, lambda: self.screen._guard.next_change_s(self.clock.now) is not None or self.screen.armed
-        )
-        self.clock.advance(1.0)
-        await until(self.pilot, lambda: self.screen.armed)
-
-    async def press(self, *keys: str) -> None:
-        """Press keys as a person does: apart."""
-        for key in keys:
-            self.clock.advance(0.15)
-            await self.pilot.press(key)
-            self.clock.advance(0.15)
-            await until(self.pilot, lambda: self.screen._guard._waiting is None)
+class Asked(Dialog[ApprovalScreen]):
+    """An open approval dialog."""
 
     @property
     def decisions(self) -> list[tuple[str, ApprovalDecision]]:

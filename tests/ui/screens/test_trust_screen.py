@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.screens import Clock, Host, painted, until
+from support.screens import Clock, Dialog, Host, painted, until
 from textual import events
 from textual.pilot import Pilot
 
@@ -17,31 +17,12 @@ ITEM = TrustItem(
 )
 
 
-class Asked:
-    """An open dialog over which a test has full control of time."""
-
-    def __init__(self, host: Host, pilot: Pilot[None], clock: Clock, screen: TrustScreen) -> None:
-        self.host, self.pilot, self.clock, self.screen = host, pilot, clock, screen
-
-    async def arm(self) -> None:
-        await until(self.pilot, lambda: self.screen._guard.next_change_s(self.clock.now) is not None)
-        self.clock.advance(1.0)
-        await until(self.pilot, lambda: self.screen.armed)
-
-    async def press(self, *keys: str) -> None:
-        for key in keys:
-            self.clock.advance(0.15)
-            await self.pilot.press(key)
-            self.clock.advance(0.15)
-            await until(self.pilot, lambda: self.screen._guard._waiting is None)
-
-
-async def ask(host: Host, pilot: Pilot[None], item: TrustItem = ITEM) -> Asked:
+async def ask(host: Host, pilot: Pilot[None], item: TrustItem = ITEM) -> Dialog[TrustScreen]:
     clock = Clock()
     screen = TrustScreen(TrustRequest(folder="/p", items=(item,)), pacing=Pacing(clock=clock))
     host.open(screen)
     await until(pilot, lambda: screen.is_mounted and host.screen is screen)
-    return Asked(host, pilot, clock, screen)
+    return Dialog(host, pilot, clock, screen)
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from rich.cells import cell_len
 from support.rendering import frame
 
 from hermes_tui.widgets.diff_view import count_changes, diff_units, parse_diff
+from hermes_tui.widgets.line_text import clip
 from hermes_tui.widgets.rendering.code import CodeStyler, LineLexer, carry_after, language_of
 from hermes_tui.widgets.rendering.heights import Heights
 from hermes_tui.widgets.rendering.palette import Palette
-from hermes_tui.widgets.rendering.wrapping import chop_ranges, clip, clip_middle, wrap_ranges
+from hermes_tui.widgets.rendering.wrapping import chop_ranges, clip_middle, wrap_ranges
 
 TEXT = st.text(alphabet=st.sampled_from("ab c  \u6f22\u3002\U0001f469\u200d\U0001f1e8\U0001f1ed\u0301-/"), max_size=80)
 

@@ -10,28 +10,6 @@ import pytest
 from hermes_tui.engine.config.settings import ApprovalSettings
 from hermes_tui.engine.policy.gate.gate import ShellGate
 
-USUAL_RULES = (
-    "git status",
-    "git log",
-    "git diff",
-    "git add",
-    "git commit",
-    "ls",
-    "cat",
-    "rg",
-    "grep",
-    "echo",
-    "head",
-    "tail",
-    "sort",
-    "wc",
-    "npm test",
-    "pytest",
-    "python -m pytest",
-    "cargo test",
-    "mkdir",
-)
-
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
