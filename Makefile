@@ -31,8 +31,7 @@ run: $(VENV)/.run ## Start hermes-tui (ARGS="..." passes arguments)
 	@exec $(BIN)/hermes-tui $(ARGS)
 
 test: $(VENV)/.dev ## Run the tests
-	@$(BIN)/python -m pytest -n $(JOBS) || { echo "Once more, alone: what failed beside other tests"; \
-	  $(BIN)/python -m pytest --last-failed --last-failed-no-failures=none; }
+	@$(BIN)/python -m pytest -n $(JOBS)
 
 check: format lint types contracts test ## Format, lint, types, import contracts, tests
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,8 @@ def test_several_questions_come_one_by_one_and_each_gets_its_own_answer(
                 terminal.wait_for(f"1 of {left}")
 
             def asked_about(text: str) -> list[str]:
-                return [name for name in names if f"outside/{name}" in text.rsplit("Read this file?", maxsplit=1)[-1]]
+                question = re.sub(r"[\s\u2502]", "", text.rsplit("Read this file?", maxsplit=1)[-1])  # paths wrap
+                return [name for name in names if f"outside/{name}" in question]
 
             terminal.wait(lambda text: bool(asked_about(text)), "the file the question is about")
             shown = asked_about(terminal.text)[0]

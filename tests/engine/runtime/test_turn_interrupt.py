@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +226,15 @@ def test_a_stalled_stream_is_closed_and_retried(tmp_path: Path) -> None:
     assert hang.closed.is_set()
 
 
+@pytest.fixture
+def ctrl_c_raises() -> Iterator[None]:
+    """Python's own handling of SIGINT, also where the tests were started in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c_raises")
 def test_ctrl_c_in_a_script_closes_the_connection(tmp_path: Path) -> None:
     hang = Hang()
     press = Do(lambda: press_ctrl_c(hang.closed.wait))
@@ -235,6 +245,7 @@ def test_ctrl_c_in_a_script_closes_the_connection(tmp_path: Path) -> None:
     assert made.agent.run_conversation("next")["completed"]
 
 
+@pytest.mark.usefixtures("ctrl_c_raises")
 def test_ctrl_c_in_a_script_stops_the_tool_that_runs(tmp_path: Path) -> None:
     stopped = threading.Event()
 
