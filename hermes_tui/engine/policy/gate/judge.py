@@ -10,7 +10,7 @@ from ...types.preferences import ApprovalMode
 from ...types.requests import STRICTNESS, CommandPart, VerdictName
 from ..allowlist import Rule, find_allow, find_deny, parse_rules, propose_rule
 from .facts import Inner, Issue, Level, SimpleCommand, Word, is_dynamic, shown
-from .parse import Budget, load_language
+from .parse import SHORT, Budget, load_language
 from .paths import PathGuard
 from .programs import find_row, table
 from .rules import Finding, judge_simple
@@ -100,6 +100,12 @@ class CommandJudge:
     def _read_and_judge(self, text: str, cwd: str) -> tuple[_State, Verdict]:
         load_language()
         table()  # the first use of both costs more than the budget of one verdict
+        state = self._read(text, cwd)
+        if state.budget.ran_out and len(text) < SHORT:  # garbage was collected meanwhile: not the text's fault
+            state = self._read(text, cwd)
+        return state, self._combine(state)
+
+    def _read(self, text: str, cwd: str) -> _State:
         state = _State()
         try:
             script = read_script(text, Scope(self._guard.home, (cwd,)), state.budget)
@@ -109,7 +115,7 @@ class CommandJudge:
             state.loose.append((Issue(Level.DANGER, f"{UNREADABLE}: {why}"), 0, len(text)))
             if self._mode == "off":
                 state.judged += self._salvage(text, cwd)
-        return state, self._combine(state)
+        return state
 
     def _salvage(self, text: str, cwd: str) -> list[_Judged]:
         """Find blocked and denied commands in a text that cannot be read, when nobody will be asked about it.

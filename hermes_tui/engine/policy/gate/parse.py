@@ -17,7 +17,8 @@ from .words import UnreadableError
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Tree
 
-_SHORT = 4096
+SHORT = 4096
+"""Bytes that are read in a few milliseconds, whatever they are."""
 
 
 @cache
@@ -34,10 +35,10 @@ def _parse_bytes(text: bytes, budget: Budget) -> Tree:
     from tree_sitter import Parser
 
     parser = Parser(load_language())
-    if len(text) < _SHORT:
+    if len(text) < SHORT:
         return parser.parse(text)
     try:
-        return parser.parse(lambda at, _: text[at : at + _SHORT], progress_callback=lambda *_: budget.is_over())
+        return parser.parse(lambda at, _: text[at : at + SHORT], progress_callback=lambda *_: budget.is_over())
     except ValueError as error:  # how the binding says that the callback stopped it
         raise UnreadableError("too much to read in 50 ms") from error
 
@@ -51,10 +52,13 @@ class Budget:
     def __init__(self) -> None:
         self._deadline = time.thread_time() + MAX_SECONDS * 0.7
         self._commands = 0
+        self.ran_out = False
+        """The time was over when somebody looked."""
 
     def is_over(self) -> bool:
         """Tell whether the time is over."""
-        return time.thread_time() > self._deadline
+        self.ran_out = self.ran_out or time.thread_time() > self._deadline
+        return self.ran_out
 
     def check_time(self) -> None:
         """Raise when the time is over."""

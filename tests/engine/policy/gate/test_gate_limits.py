@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from hermes_tui.engine.policy.gate import globs
+from hermes_tui.engine.policy.gate import globs, parse
 from hermes_tui.engine.policy.gate.globs import TooManyError, expand_glob
 
 HOSTILE = {
@@ -31,6 +31,18 @@ def test_hostile_text_is_asked_about(make_gate, workspace, text):
     assert verdict.verdict == "ask"
     assert "cannot be read safely" in verdict.reasons[0]
     assert not verdict.always
+
+
+@pytest.mark.parametrize(("pauses", "verdict"), [(1, "allow"), (2, "ask")])
+def test_a_short_command_is_read_again_when_a_pause_took_its_time(
+    make_gate, workspace, monkeypatch, pauses: int, verdict: str
+):
+    """A pause of the interpreter cannot be had on order, so the thread's clock jumps between two looks at it."""
+    jumps = iter([0.0, 1.0] * pauses)
+    gate = make_gate(mode="ask")
+    gate.judge_command("true", cwd=str(workspace))
+    monkeypatch.setattr(parse.time, "thread_time", lambda: next(jumps, 1.0))
+    assert gate.judge_command("ls", cwd=str(workspace)).verdict == verdict
 
 
 def test_what_was_found_before_the_limit_still_counts(make_gate, workspace):
