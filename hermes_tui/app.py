@@ -80,7 +80,7 @@ class HermesApp(TerminalApp):
         *,
         config_home: Path | None = None,
     ) -> None:
-        super().__init__(has_mouse=ui.mouse)
+        super().__init__(has_mouse=ui.mouse, is_plain=ui.plain)
         self.ui = ui
         self.start = start or StartRequest()
         self.engine: Engine | None = None

@@ -11,7 +11,7 @@ It leans on Textual's private ``CompositorUpdate`` and its two subclasses; its t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -45,11 +45,15 @@ class FrameWriter:
     Args:
         can_scroll: False never uses scroll regions (for terminals that draw them wrongly).
         can_erase: True where erasing keeps the background colour, so that blanks at the end of a row need no cells.
+        letters: What is written in the place of some letters, of the same width.
     """
 
-    def __init__(self, *, can_scroll: bool = True, can_erase: bool = True) -> None:
+    def __init__(
+        self, *, can_scroll: bool = True, can_erase: bool = True, letters: Mapping[int, str] | None = None
+    ) -> None:
         self.can_scroll = can_scroll
         self.can_erase = can_erase
+        self._letters = letters or {}
         self._brush = Brush()
         self._shadow: dict[int, Row] = {}
         self._pieces: dict[int, tuple[Strip, Piece]] = {}  # by strip, so that what did not change is not read again
@@ -85,7 +89,10 @@ class FrameWriter:
             return kept[1]
         if len(self._pieces) > 2_000:
             self._pieces.clear()
-        piece = Piece(x + strip.cell_length, _merged((text, style) for text, style, control in strip if not control))
+        spans = ((text, style) for text, style, control in strip if not control)
+        if self._letters:
+            spans = ((text.translate(self._letters), style) for text, style in spans)
+        piece = Piece(x + strip.cell_length, _merged(spans))
         self._pieces[id(strip)] = strip, piece
         return piece
 

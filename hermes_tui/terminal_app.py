@@ -15,6 +15,8 @@ from textual.app import App
 from .frame_writer import FrameWriter
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from textual.screen import Screen
     from textual.timer import Timer
 
@@ -28,14 +30,16 @@ class TerminalApp(App[int]):
 
     Args:
         has_mouse: Whether the mouse starts out ours.
+        is_plain: ASCII in the place of drawing.
     """
 
-    def __init__(self, *, has_mouse: bool = True) -> None:
+    def __init__(self, *, has_mouse: bool = True, is_plain: bool = False) -> None:
         super().__init__(driver_class=_driver_class())
         self._frames = FrameWriter(
             can_scroll=os.environ.get("HERMES_TUI_SCROLL_REGIONS", "1") != "0",
             # GNU screen and the Linux console erase to black.
             can_erase=not os.environ.get("TERM", "").startswith(("screen", "linux")),
+            letters=_plain_letters() if is_plain else None,
         )
         self._has_mouse = has_mouse
         self._settling: Timer | None = None
@@ -118,6 +122,12 @@ class TerminalApp(App[int]):
     def _resume_signal(self) -> None:
         super()._resume_signal()
         self.redraw()
+
+
+def _plain_letters() -> Mapping[int, str]:
+    from .plain import plain_letters
+
+    return plain_letters()
 
 
 def _driver_class() -> type[Any] | None:
