@@ -2,12 +2,13 @@
 
 Textual's parser steps through a paste character by character (1.8 s for 1 MB, measured) and ends it at the first end
 marker, so that a marker inside the text turns the rest into key presses. This one cuts the paste out of the stream
-first. It also knows the bytes by which plain terminals send alt+enter. It subclasses a private class of Textual; its
-tests notice when that changes. The terminal driver makes one.
+first. It also knows the bytes by which plain terminals send alt+enter and alt+arrows. It subclasses a private class of
+Textual; its tests notice when that changes. The terminal driver makes one.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
@@ -30,6 +31,9 @@ _ENTER_KEYS: Final = {
     "\x1b[27;3;13~": "alt+enter",
 }
 """What terminals send that don't speak the kitty protocol; Textual reads a plain Enter. Source: xterm's ctlseqs."""
+_META_ARROW: Final = re.compile("\x1b\x1b\\[([A-DFH])")
+"""Alt with an arrow, Home or End as terminals send it that put an Esc before the key (Apple's Terminal, rxvt): nobody
+presses Esc and an arrow within one read, and an Esc would interrupt."""
 
 
 class PasteParser(XTermParser):
@@ -91,7 +95,7 @@ class PasteParser(XTermParser):
             at = data.find(BRACKETED_PASTE_START)
             if at < 0:
                 self._tail = (self._tail + data)[-(_MARK_LENGTH - 1) :]
-                yield from super().feed(data)
+                yield from super().feed(_META_ARROW.sub("\x1b[1;3\\1", data))
                 return
             cut = at + _MARK_LENGTH
         keys = data[:cut] if self._inner_paste else data[: cut - _MARK_LENGTH]

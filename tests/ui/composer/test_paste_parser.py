@@ -44,6 +44,20 @@ def test_enter_with_a_modifier_is_known_in_every_kind_of_terminal(sent: str, key
 @pytest.mark.parametrize(
     ("reads", "expected"),
     [
+        (["\x1b[1;3A"], ["alt+up"]),
+        (["\x1b\x1b[A", "\x1b\x1b[B"], ["alt+up", "alt+down"]),
+        (["\x1b\x1b[H"], ["alt+home"]),
+        (["\x1b", "\x1b[A"], ["escape", "up"]),
+        ([f"{START}\x1b\x1b[A{END}"], ["paste:\x1b\x1b[A"]),
+    ],
+)
+def test_alt_with_an_arrow_is_no_escape(reads: list[str], expected: list[str]) -> None:
+    assert Reader().read(*reads) == expected
+
+
+@pytest.mark.parametrize(
+    ("reads", "expected"),
+    [
         (["ab"], ["a", "b"]),
         ([f"a{START}hi\nyo{END}b"], ["a", "paste:hi\nyo", "b"]),
         ([f"{START}one{END}{START}two{END}"], ["paste:one", "paste:two"]),
