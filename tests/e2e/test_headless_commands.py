@@ -127,6 +127,7 @@ def test_models_and_doctor_see_the_server(user: Installation) -> None:
     assert "local/fake-model" in [row["id"] for row in models if row["usable"]]
     assert "local/fake-model" in user.run("models").stdout
     findings = {row["name"]: row for row in json.loads(user.run("doctor", "--json").stdout)}
+    assert (findings["web pages"]["level"], findings["web search"]["level"]) == ("ok", "ok")
     assert findings["providers"]["text"] == "ready: local"
     assert findings["model"]["text"] == "local/test-model"
     plain = user.run("doctor")

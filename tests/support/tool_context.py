@@ -95,6 +95,10 @@ class PlainContext:
     published: list[list[dict[str, str]]] = field(default_factory=list)
     emitted: list[str] = field(default_factory=list)
     on_output: Callable[[str], None] = lambda text: None
+    services: dict[str, Any] = field(default_factory=dict)
+
+    def service(self, name: str) -> Any:
+        return self.services[name]
 
     def redact(self, text: str) -> str:
         return text.replace("PLANTED-SECRET", "[redacted:test]")

@@ -20,6 +20,8 @@ NAMES = [
     "session_search",
     "terminal",
     "todo",
+    "web_extract",
+    "web_search",
     "write_file",
 ]
 GOOD = {
@@ -32,6 +34,8 @@ GOOD = {
     "session_search": [{}, {"query": "x", "limit": 3}, {"session_id": "s", "around_message_id": 4, "window": 2}],
     "terminal": [{"command": "ls"}, {"command": "ls", "timeout_s": 0.5, "cwd": "x", "description": "y"}],
     "todo": [{}, {"todos": [{"id": "1", "content": "x", "status": "done"}], "merge": True}],
+    "web_extract": [{"urls": ["https://a.example"]}, {"urls": ["a"] * 5, "offset": 0, "max_chars": 50_000}],
+    "web_search": [{"query": "q"}, {"query": "q", "limit": 20}],
     "write_file": [{"path": "a", "content": ""}],
 }
 BAD = {
@@ -44,6 +48,8 @@ BAD = {
     "session_search": [{"query": ""}, {"limit": 11}, {"window": 0}],
     "terminal": [{}, {"command": "ls", "timeout_s": 0}, {"command": "ls", "timeout_s": 601}],
     "todo": [{"todos": [{"id": "1", "content": "x", "status": "completed"}]}, {"todos": [{"id": "1"}]}],
+    "web_extract": [{}, {"urls": []}, {"urls": ["a"] * 6}, {"urls": [""]}, {"urls": ["a"], "max_chars": 10}],
+    "web_search": [{}, {"query": ""}, {"query": "q", "limit": 21}],
     "write_file": [{"path": "a"}, {"content": "a"}],
 }
 
@@ -68,7 +74,7 @@ def test_the_schema_accepts_calls_and_refuses_others(name: str) -> None:
 def test_only_harmless_tools_run_beside_others() -> None:
     registry = load_builtin_tools()
     parallel = {name for name in NAMES if (tool := registry.get(name)) and tool.parallel}
-    assert parallel == {"read_file", "search_files", "session_search"}
+    assert parallel == {"read_file", "search_files", "session_search", "web_extract", "web_search"}
     interactive = {name for name in NAMES if (tool := registry.get(name)) and tool.interactive}
     assert interactive == {"clarify"}
 
@@ -81,7 +87,8 @@ def test_every_tool_is_usable_here() -> None:
 def test_loading_the_tools_imports_nothing_from_outside() -> None:
     code = (
         "import sys; from hermes_tui.tools.registry import load_builtin_tools; load_builtin_tools(); "
-        "heavy = {'textual', 'rich', 'openai', 'anthropic', 'httpx', 'pathspec', 'jsonschema', 'pydantic'}; "
+        "heavy = {'textual', 'rich', 'openai', 'anthropic', 'httpx', 'pathspec', 'jsonschema', 'pydantic', "
+        "'trafilatura', 'lxml', 'ddgs', 'http.client'}; "
         "print(sorted(heavy & set(sys.modules)), [m for m in sys.modules if m.startswith('hermes_tui.engine')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

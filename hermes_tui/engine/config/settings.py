@@ -150,6 +150,21 @@ class ToolSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WebSettings:
+    """``[web]``."""
+
+    allow_hosts: tuple[str, ...] = ()
+    """Hosts that the web tools may reach although their addresses are private: names (with all below them), IP
+    addresses or networks, each with ``:port`` or without."""
+    deny_hosts: tuple[str, ...] = ()
+    """Hosts that the web tools never reach, in the same form; wins over ``allow_hosts``."""
+    search_provider: Literal["auto", "searxng", "brave", "tavily", "ddgs"] = "auto"
+    """Who is asked by ``web_search``; ``auto`` takes the first that is set up, in this order."""
+    search_url: str = ""
+    """Address of your SearXNG, such as ``http://127.0.0.1:8888``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings."""
 
@@ -173,5 +188,7 @@ class Settings:
     """Limits on tokens and money."""
     tools: ToolSettings = ToolSettings()
     """Limits of tools."""
+    web: WebSettings = WebSettings()
+    """What the web tools may reach."""
     ui: UiSettings = field(default_factory=UiSettings)
     """The screen."""

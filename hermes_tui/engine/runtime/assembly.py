@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ...tools.web_providers import find_engine
 from ..config.settings import AuxiliarySettings
 from ..context.compression import SummaryEngine
 from ..policy.approvals import Approvals
@@ -97,6 +98,10 @@ def make_services(
         services["memory"] = parts.memory
     if parts.archive is not None:
         services["recall"] = StoreRecall(parts.archive, session_id)
+    web = parts.settings.web
+    services["web"] = web
+    if engine := find_engine(web.search_provider, web.search_url, parts.env):
+        services["search"] = engine
     if options.parent is None:
         services["delegation"] = Subagents(spawn, parts.settings.delegation.max_children)
     return services

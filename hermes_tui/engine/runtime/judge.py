@@ -40,6 +40,7 @@ BLOCKED: Mapping[str, str] = {
 }
 """What the model is told when nobody was asked."""
 
+SENDS = "asks another machine"
 PLAN_MODE = (
     "[Plan mode is on: read and search only. Calls that could change anything are refused. Finish with a plan of what "
     "you would do, and wait for the person to agree.]"
@@ -162,6 +163,8 @@ class Judge:
         if assessment.paths:
             paths = [(path, use.kind) for use in assessment.paths for path in _spellings(use, place["cwd"])]
             verdicts.append(self._gate.judge_paths(paths, diff=assessment.diff, **place))
+        if assessment.sends and self._gate.mode == "strict":
+            verdicts.append(Verdict(verdict="ask", reasons=(SENDS,)))
         if not verdicts:
             if assessment.read_only or self._gate.mode == "off":
                 return Verdict(verdict="allow")
@@ -175,7 +178,7 @@ class Judge:
             call_ids=(context.call_id,),
             tool=tool.name,
             action=_action(assessment),
-            text=assessment.command or "\n".join(use.path for use in assessment.paths) or tool.name,
+            text=_text(tool, assessment),
             reasons=verdict.reasons,
             parts=verdict.parts,
             touched=verdict.touched,
@@ -204,11 +207,16 @@ def _is_read(assessment: Assessment) -> bool:
     return not assessment.command and bool(assessment.paths) and all(use.kind == "read" for use in assessment.paths)
 
 
-def _action(assessment: Assessment) -> Literal["command", "edit", "read", "tool"]:
+def _text(tool: Tool, assessment: Assessment) -> str:
+    paths = "\n".join(use.path for use in assessment.paths)
+    return assessment.command or paths or "\n".join(assessment.sends) or tool.name
+
+
+def _action(assessment: Assessment) -> Literal["command", "edit", "read", "send", "tool"]:
     if assessment.command:
         return "command"
     if not assessment.paths:
-        return "tool"
+        return "send" if assessment.sends else "tool"
     return "read" if all(use.kind == "read" for use in assessment.paths) else "edit"
 
 

@@ -15,6 +15,7 @@ from typing import Literal
 
 from ..api import Engine
 from ..config.loader import LoadedSettings
+from ..config.settings import WebSettings
 from .output import out, out_json
 
 _MARKS = {"ok": "ok", "warning": "!!", "error": "XX"}
@@ -47,7 +48,9 @@ def main(
     parser = parser_class(prog="hermes-tui doctor", description="Check what hermes-tui needs.")
     parser.add_argument("--json", action="store_true", help="one JSON value on stdout, nothing else")
     options = parser.parse_args(argv)
-    findings = list(_once([*_machine(), *_places(loaded), *_settings(loaded), *_engine(build)]))
+    findings = list(
+        _once([*_machine(), *_web(loaded.settings.web), *_places(loaded), *_settings(loaded), *_engine(build)])
+    )
     if options.json:
         out_json([asdict(finding) for finding in findings])
     else:
@@ -84,6 +87,20 @@ def _machine() -> Iterator[Finding]:
         yield Finding("ripgrep", "warning", "not found", "Search is slower without it: pip install ripgrep.")
     level: Literal["ok", "warning"] = "ok" if shutil.which("git") else "warning"
     yield Finding("git", level, shutil.which("git") or "not found; branches and ignored files are not known")
+
+
+def _web(settings: WebSettings) -> Iterator[Finding]:
+    from ...tools.web_extract import check
+    from ...tools.web_providers import NONE_READY, find_engine
+
+    if missing := check():
+        yield Finding("web pages", "warning", "not read", missing)
+    else:
+        yield Finding("web pages", "ok", "read with trafilatura")
+    if engine := find_engine(settings.search_provider, settings.search_url, os.environ):
+        yield Finding("web search", "ok", engine.title)
+    else:
+        yield Finding("web search", "warning", "no search engine is set up", NONE_READY)
 
 
 def _places(loaded: LoadedSettings) -> Iterator[Finding]:

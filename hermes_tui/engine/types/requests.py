@@ -53,9 +53,9 @@ class ApprovalRequest:
     call_ids: tuple[str, ...]
     """The calls this answer covers; several when identical asks were merged."""
     tool: str
-    action: Literal["command", "edit", "read", "tool"]
+    action: Literal["command", "code", "edit", "read", "send", "tool"]
     text: str
-    """What will run or be written, whole: the command, or the path for files."""
+    """What will run, be written or be sent, whole: the command, the code, the URLs, or the path for files."""
     reasons: tuple[str, ...]
     parts: tuple[CommandPart, ...] = ()
     touched: tuple[TouchedPath, ...] = ()
