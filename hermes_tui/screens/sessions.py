@@ -28,30 +28,10 @@ from hermes_tui.widgets.session_list_text import SessionItem
 from .modal import Modal
 from .sessions_actions import SessionActions
 from .sessions_feed import Page, SessionFeed
+from .sessions_keys import ACTIONS, LIST_HINTS, LIST_KEYS, PREVIEW_KEYS, SEARCH_HINTS
 
 DEBOUNCE_S = 0.06
 """Wait after a key before the engine is asked. Source: under the pace of fast typing, over that of a held key."""
-
-_SEARCH_HINTS = (
-    ("enter", "resume"), ("\u2193 tab", "to the list"), ("ctrl+enter", "open at the hit"), ("esc", "back"),
-)  # fmt: skip
-_LIST_HINTS = (
-    ("enter", "resume"), ("/", "search"), ("?", "all keys"), ("t", "folder"), ("f", "fork"), ("r", "rename"),
-    ("d", "delete"), ("p", "pin"), ("o", "at hit"),
-)  # fmt: skip
-_KEYS = (
-    ("enter", "Resume the session"), ("ctrl+enter, o", "Open it at the hit"), ("f", "Fork from the hit or the end"),
-    ("n, N", "Next, previous hit"), ("r", "Rename in place"), ("p", "Pin or unpin"), ("a", "Archive or bring back"),
-    ("d", "Delete, with ten seconds to undo"), ("u", "Undo the delete"), ("e", "Export to a Markdown file here"),
-    ("space", "Mark several"), ("t", "This folder or all folders"), ("s", "Sort: used, created, title, cost"),
-    ("A", "Show the archived ones"), ("v", "Show or hide the preview"), ("/, tab", "Back to the search field"),
-    ("esc", "Clear the search, then leave"),
-)  # fmt: skip
-
-_PREVIEW_KEYS = {
-    "up": "scroll_preview(-1)", "down": "scroll_preview(1)", "pageup": "scroll_preview(-10)",
-    "pagedown": "scroll_preview(10)", "enter": "resume",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +60,13 @@ class SessionsScreen(Modal[SessionChoice]):
         Binding("escape", "back", "Back", show=False),
         Binding("ctrl+c,ctrl+r", "leave", "Leave", show=False),
         Binding("ctrl+enter,ctrl+o", "open_at_hit", "Open at the hit", show=False),
+        Binding("ctrl+p", "palette", "All actions", id="palette", show=False),
         Binding("down", "to_list(1)", "Down", show=False),
         Binding("tab,shift+tab", "swap_focus", "Search field or list", show=False),
         Binding("pagedown", "to_list(8)", "Page down", show=False),
         Binding("ctrl+down,shift+down", "scroll_preview(2)", "Scroll the preview", show=False),
         Binding("ctrl+up,shift+up", "scroll_preview(-2)", "Scroll the preview", show=False),
     ]
-    LIST_KEYS: ClassVar[dict[str, str]] = {
-        "o": "open_at_hit", "f": "fork", "n": "hit(1)", "N": "hit(-1)", "r": "rename", "p": "pin", "a": "archive",
-        "d": "delete", "u": "undo", "e": "export", "space": "mark", "t": "scope", "s": "sort", "A": "archived",
-        "v": "preview", "slash": "to_search", "question_mark": "keys",
-    }  # fmt: skip
-    """Letters are keys only while the list has the focus; in the field they search."""
 
     def __init__(
         self,
@@ -130,7 +105,7 @@ class SessionsScreen(Modal[SessionChoice]):
                 id="panes",
             )
             yield Field(placeholder="New title", id="rename")
-            yield HintLine(_SEARCH_HINTS)
+            yield HintLine(SEARCH_HINTS)
 
     def on_mount(self) -> None:
         """Show the shell at once; the rows follow from a thread."""
@@ -162,12 +137,12 @@ class SessionsScreen(Modal[SessionChoice]):
     def _first_page(self, page: Page, select: str) -> None:
         self._loading = False
         self.feed.take(page)
-        self._show_scope()
         self.say(page.note or ("" if page.items else self._nothing_words()))
         frame = self.query_one("#sessions")
         frame.set_class(not page.items, "-empty")
         frame.set_class(bool(self.feed.grouping), "-grouped")
         self.rows.set_items(page.items, self.feed.grouping, select)
+        self.show_scope()
 
     def _nothing_words(self) -> str:
         if self.feed.query.strip():
@@ -185,13 +160,16 @@ class SessionsScreen(Modal[SessionChoice]):
         self.feed.take(page)
         self.rows.append_items(page.items)
 
-    def _show_scope(self) -> None:
+    def show_scope(self) -> None:
+        """Say beside the search field what is listed, and how many are marked."""
         feed = self.feed
         words = ["this folder" if feed.scope else "all folders"]
         if feed.archived:
             words.append("archived")
         if feed.sort != "updated" and not feed.query.strip():
             words.append(f"by {feed.sort}")
+        if self.rows.marked:
+            words.append(f"{len(self.rows.marked)} marked")
         self.query_one("#scope", Static).update(", ".join(words))
 
     # Searching
@@ -267,9 +245,9 @@ class SessionsScreen(Modal[SessionChoice]):
         """Letters act on the list unless a field has the focus; alone on the screen, the preview scrolls."""
         if isinstance(self.focused, Field):
             return
-        action = self.LIST_KEYS.get(event.key)
+        action = LIST_KEYS.get(event.key)
         if not self.rows.display:
-            action = _PREVIEW_KEYS.get(event.key, action)
+            action = PREVIEW_KEYS.get(event.key, action)
         elif event.key == "up" and self.rows.is_at_first():
             action = "to_search"
         if action:
@@ -293,7 +271,7 @@ class SessionsScreen(Modal[SessionChoice]):
 
     def on_descendant_focus(self) -> None:
         """Hint at what works where the focus is."""
-        self.query_one(HintLine).set_hints(_LIST_HINTS if self.rows.has_focus else _SEARCH_HINTS)
+        self.query_one(HintLine).set_hints(LIST_HINTS if self.rows.has_focus else SEARCH_HINTS)
 
     def action_back(self) -> None:
         """Leave the rename field, then the search text, then the browser."""
@@ -314,7 +292,29 @@ class SessionsScreen(Modal[SessionChoice]):
         """Show all keys."""
         from .help import HelpScreen
 
-        self.app.push_screen(HelpScreen([("Sessions", key, words, "") for key, words in _KEYS], title="Session keys"))
+        rows = [(action.group, action.keys, action.title, "") for action in ACTIONS if action.keys]
+        self.app.push_screen(HelpScreen(rows, title="Session keys"))
+
+    def action_palette(self) -> None:
+        """Choose from all that can be done here."""
+        from .palette import PaletteRow, PaletteScreen
+
+        rows = [PaletteRow(item.action, item.title, key=item.keys, group=item.group) for item in ACTIONS]
+        self.app.push_screen(PaletteScreen(rows, title="Session actions"), self._act)
+
+    async def _act(self, action: str | None) -> None:
+        if action:
+            await self.run_action(action)
+
+    @on(SessionList.MenuWanted)
+    def _menu(self) -> None:
+        self.rows.focus()
+        self.action_palette()
+
+    @on(HintLine.Clicked)
+    def _hint_clicked(self, event: HintLine.Clicked) -> None:
+        """A click on a hint presses its key."""
+        self.app.post_message(event.press())
 
     # Choices
 
@@ -370,14 +370,20 @@ class SessionsScreen(Modal[SessionChoice]):
         """Undo the last delete."""
         self._actions.undo()
 
-    def action_export(self) -> None:
+    def action_export(self, fmt: str) -> None:
         """Write to a file."""
-        self._actions.export()
+        self._actions.export(fmt)
 
     def action_mark(self) -> None:
         """Mark for an action on several."""
         self.rows.toggle_mark()
         self.rows.action_move(1)
+        self.show_scope()
+
+    def action_mark_all(self) -> None:
+        """Mark all loaded rows, or none when all are."""
+        self.rows.mark_all()
+        self.show_scope()
 
     def action_scope(self) -> None:
         """This folder or all."""

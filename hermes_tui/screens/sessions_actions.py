@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual.timer import Timer
-
 from hermes_tui.engine.api import SessionRow
 from hermes_tui.engine.types.errors import HermesError
 from hermes_tui.widgets.field import Field
@@ -32,8 +30,8 @@ class SessionActions:
     def __init__(self, screen: SessionsScreen, current_id: str) -> None:
         self._screen = screen
         self._current_id = current_id
-        self._deleted: list[SessionItem] = []
-        self._undo_timer: Timer | None = None
+        self._deleted: list[tuple[SessionItem, ...]] = []
+        """What can be brought back, the newest delete last."""
         self._deleting = 0
         self._undo_wanted = False
         self._renaming = ""
@@ -54,6 +52,7 @@ class SessionActions:
                 shown.append(replace(item, row=row))
         self._screen.rows.marked.clear()
         self._screen.rows.replace(shown)
+        self._screen.show_scope()
 
     # Rename
 
@@ -129,14 +128,13 @@ class SessionActions:
             self._screen.say("A session that is open is not deleted.")
             return
         engine, ids = self._screen.engine, [item.row.id for item in items]
-        self._deleted = items
+        batch = tuple(items)
+        self._deleted.append(batch)
         self._deleting += 1
         self._change(items, lambda row: None)
         what = f"Deleted {title_of(items[0].row)!r}" if len(items) == 1 else f"Deleted {_count(ids)}"
         self._screen.say(f"{what}. u brings {'it' if len(items) == 1 else 'them'} back ({UNDO_S:.0f} s).")
-        if self._undo_timer is not None:
-            self._undo_timer.stop()
-        self._undo_timer = self._screen.set_timer(UNDO_S, self._forget_deleted)
+        self._screen.set_timer(UNDO_S, lambda: self._forget(batch))
         self._run(f"delete-{ids[0]}", lambda: _each(ids, engine.delete_session), self._delete_done)
 
     def _delete_done(self) -> None:
@@ -145,37 +143,37 @@ class SessionActions:
             self._undo_wanted = False
             self.undo()
 
-    def _forget_deleted(self) -> None:
-        self._deleted = []
-        self._screen.say("")
+    def _forget(self, batch: tuple[SessionItem, ...]) -> None:
+        if batch in self._deleted:
+            self._deleted.remove(batch)
+            if not self._deleted:
+                self._screen.say("")
 
     def undo(self) -> None:
         """Bring back what was deleted last; after the delete itself, should that still run."""
         if self._deleting:
             self._undo_wanted = True
             return
-        items, self._deleted = self._deleted, []
-        if not items:
+        if not self._deleted:
             self._screen.say("There is nothing to undo.")
             return
-        if self._undo_timer is not None:
-            self._undo_timer.stop()
-        engine, ids = self._screen.engine, [item.row.id for item in items]
+        engine, ids = self._screen.engine, [item.row.id for item in self._deleted.pop()]
         self._run("undelete", lambda: _each(ids, engine.undelete_session), lambda: self._screen.reload(ids[0]))
 
     # Export
 
-    def export(self) -> None:
-        """Write the sessions as Markdown files into the present folder, never over a file."""
+    def export(self, fmt: str) -> None:
+        """Write the sessions as ``md``, ``json`` or ``html`` files into the present folder, never over a file."""
         ids = [item.row.id for item in self._targets()]
         engine, folder = self._screen.engine, Path(self._screen.feed.cwd)
 
         def write() -> list[Path]:
-            return [write_new(folder, f"session-{id}", engine.export_session(id, "md")) for id in ids]
+            return [write_new(folder, f"session-{id}", fmt, engine.export_session(id, fmt)) for id in ids]
 
         def told(paths: list[Path]) -> None:
             self._screen.rows.marked.clear()
             self._screen.rows.refresh()
+            self._screen.show_scope()
             if paths:
                 self._screen.say(f"Wrote {paths[0]}" + (f" and {len(paths) - 1} more" if len(paths) > 1 else ""))
 
@@ -185,21 +183,22 @@ class SessionActions:
         """Run a change in a thread; when it fails, show what is really there."""
 
         def failed(error: HermesError) -> None:
-            self._deleting, self._undo_wanted, self._deleted = 0, False, []
+            self._deleting, self._undo_wanted = 0, False
+            self._deleted.clear()
             self._screen.show_error(error)
             self._screen.reload()
 
         self._screen.ask(slot, work, lambda _: done(), failed)
 
 
-def write_new(folder: Path, stem: str, text: str) -> Path:
-    """Write a private Markdown file under a name that is free and return its path.
+def write_new(folder: Path, stem: str, suffix: str, text: str) -> Path:
+    """Write a private file under a name that is free and return its path.
 
     Raises:
         HermesError: The folder cannot be written.
     """
     for number in range(1, 1000):
-        path = folder / (f"{stem}.md" if number == 1 else f"{stem}-{number}.md")
+        path = folder / (f"{stem}.{suffix}" if number == 1 else f"{stem}-{number}.{suffix}")
         try:
             with path.open("x", encoding="utf-8", errors="replace") as file:
                 path.chmod(0o600)

@@ -149,14 +149,19 @@ class LineList(StyledLines, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor where the mouse is; a click on the cursor picks."""
-        index = (event.y + round(self.scroll_offset.y)) // self.ITEM_HEIGHT
-        if not 0 <= index < self.item_count() or self.is_heading(index):
+        index = self.item_at(event)
+        if index is None:
             return
         event.stop()
         if index == self.cursor:
             self.action_select()
         else:
             self.cursor = index
+
+    def item_at(self, event: events.Click) -> int | None:
+        """Return the item under the mouse; None for a heading or nothing."""
+        index = (event.y + round(self.scroll_offset.y)) // self.ITEM_HEIGHT
+        return index if 0 <= index < self.item_count() and not self.is_heading(index) else None
 
     def on_resize(self, event: events.Resize) -> None:
         """Keep the cursor in view."""

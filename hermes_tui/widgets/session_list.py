@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from textual import events
 from textual.message import Message
 
 from .line_list import LineList
@@ -13,6 +14,7 @@ from .line_text import Span
 from .session_list_text import SessionItem, facts_row, group_of, title_row
 
 _NEAR_END = 30
+RIGHT_BUTTON = 3
 
 
 class SessionList(LineList):
@@ -28,6 +30,9 @@ class SessionList(LineList):
 
     class NearEnd(Message):
         """The reader comes close to the last loaded row."""
+
+    class MenuWanted(Message):
+        """The session that was put under the cursor was clicked with the right button."""
 
     def __init__(self, *, home: str = "", current_id: str = "", clock: Callable[[], float] = time.time) -> None:
         super().__init__()
@@ -59,6 +64,7 @@ class SessionList(LineList):
             select: Id of the session to put the cursor on; the first one when it is not there.
         """
         self._entries, self._grouping = [], grouping
+        self.marked &= {item.row.id for item in items}
         self._add(items)
         self.items_changed(self._index_of(select) if select else 0)
 
@@ -84,6 +90,23 @@ class SessionList(LineList):
         if item is not None:
             self.marked ^= {item.row.id}
             self.refresh()
+
+    def mark_all(self) -> None:
+        """Mark all loaded sessions, or none when all are marked."""
+        ids = {item.row.id for item in self.items}
+        self.marked = set() if ids <= self.marked else ids
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """Ask for a menu on the right button; the others move the cursor and pick."""
+        if event.button != RIGHT_BUTTON:
+            return
+        event.stop()
+        event.prevent_default()
+        index = self.item_at(event)
+        if index is not None:
+            self.cursor = index
+            self.post_message(self.MenuWanted())
 
     def _add(self, items: Sequence[SessionItem]) -> None:
         now = self._clock()

@@ -12,7 +12,9 @@ from hermes_tui.engine.api import SessionRow, StoredMessage
 from hermes_tui.engine.types.errors import HermesError
 from hermes_tui.screens import sessions_actions
 from hermes_tui.screens.sessions import SessionChoice, SessionsScreen
+from hermes_tui.screens.sessions_keys import ACTIONS
 from hermes_tui.widgets.field import Field
+from hermes_tui.widgets.hint_line import HintLine
 from hermes_tui.widgets.preview import Preview
 from hermes_tui.widgets.session_list import SessionList
 
@@ -430,3 +432,94 @@ async def test_extreme_sizes_do_no_harm_to_the_browser(engine: FakeEngine, size:
         await pilot.press("tab", "n", "down")
         await pilot.resize_terminal(80, 24)
         await browser.shows("Alpha")
+
+
+# Palette and mouse
+
+
+async def test_the_palette_does_all_that_keys_do(engine: FakeEngine):
+    host = Host()
+    async with host.run_test(size=(120, 40)) as pilot:
+        browser = await browse(host, pilot, engine)
+        await pilot.press("down", "ctrl+p")
+        await browser.shows("Session actions")
+        await pilot.press(*"pin or", "enter")
+        await browser.until(lambda: engine.sessions[1].pinned)
+        assert host.screen is browser.screen
+        named = {action.action.partition("(")[0] for action in ACTIONS}
+        assert all(hasattr(browser.screen, f"action_{name}") for name in named)
+
+
+async def test_the_field_has_the_palette_too_and_escape_leaves_it(engine: FakeEngine):
+    host = Host()
+    async with host.run_test(size=(120, 40)) as pilot:
+        browser = await browse(host, pilot, engine)
+        await pilot.press("ctrl+p")
+        await browser.shows("Session actions")
+        await pilot.press("escape")
+        await browser.until(lambda: host.screen is browser.screen)
+        assert browser.screen.query_one("#search", Field).has_focus
+
+
+async def test_everything_works_by_mouse(engine: FakeEngine):
+    host = Host()
+    async with host.run_test(size=(140, 40)) as pilot:
+        browser = await browse(host, pilot, engine)
+        place = browser.screen.query_one(SessionList).cursor * 2
+        await pilot.click(SessionList, offset=(5, place + 2))
+        await browser.until(lambda: browser.current == "Beta [b]bold[/b]")
+        await pilot.click(SessionList, offset=(5, place + 4), button=3)
+        await browser.shows("Session actions")
+        assert browser.current == "Gamma"
+        await pilot.press(*"archive or", "enter")
+        await browser.until(lambda: engine.sessions[2].archived)
+        hints = browser.screen.query_one(HintLine)
+        text = hints.render().plain
+        await pilot.click(HintLine, offset=(text.index("d delete"), 0))
+        await browser.until(lambda: browser.titles == ["Alpha"])
+        await pilot.click(HintLine, offset=(text.index("/ search"), 0))
+        await browser.until(lambda: browser.screen.query_one("#search", Field).has_focus)
+        await pilot.click(SessionList, offset=(5, place))
+        await browser.until(lambda: host.results == [SessionChoice("resume", ROWS[0].id)])
+
+
+async def test_two_deletes_are_undone_one_after_the_other(engine: FakeEngine):
+    host = Host()
+    async with host.run_test(size=(120, 40)) as pilot:
+        browser = await browse(host, pilot, engine)
+        await pilot.press("tab", "d", "d")
+        await browser.until(lambda: browser.titles == ["Gamma"] and len(engine.deleted) == 2)
+        await pilot.press("u")
+        await browser.until(lambda: browser.titles == ["Beta [b]bold[/b]", "Gamma"])
+        await pilot.press("u")
+        await browser.until(lambda: len(browser.titles) == 3 and not engine.deleted)
+
+
+async def test_capital_m_marks_all_that_are_listed_and_the_number_is_told(engine: FakeEngine, tmp_path: Path):
+    host = Host()
+    async with host.run_test(size=(120, 40)) as pilot:
+        browser = await browse(host, pilot, engine)
+        await pilot.press("tab", "M")
+        await browser.shows("3 marked")
+        await pilot.press("M")
+        await browser.until(lambda: "marked" not in painted(host))
+        await pilot.press("space")
+        await browser.shows("1 marked")
+        await pilot.press("t")  # other rows: the marked one is among them
+        await browser.until(lambda: len(browser.titles) == 5)
+        await browser.shows("1 marked")
+        await pilot.press("M", "a")
+        await browser.until(lambda: all(row.archived for row in engine.sessions))
+        await browser.until(lambda: "marked" not in painted(host))
+
+
+@pytest.mark.parametrize("fmt", ["json", "html"])
+async def test_a_session_is_exported_in_every_format(tmp_path: Path, fmt: str):
+    engine = FakeEngine([dataclasses.replace(row(0, "Alpha"), id="s1", cwd=str(tmp_path))])
+    host = Host()
+    async with host.run_test(size=(120, 40)) as pilot:
+        browser = await browse(host, pilot, engine, cwd=str(tmp_path))
+        await pilot.press("ctrl+p", *f"to an {fmt}" if fmt == "html" else f"to a {fmt}", "enter")
+        await browser.shows("Wrote")
+        assert engine.asked("export_session") == [("s1", fmt)]
+        assert (tmp_path / f"session-s1.{fmt}").exists()
