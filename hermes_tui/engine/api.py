@@ -44,6 +44,9 @@ class SessionRow:
     parent_reason: str = ""
     """``fork``, ``compression``, ``delegation`` or empty."""
     end_reason: str = ""
+    """``error`` while its last turn failed, else why it ended (``closed``, ``compression``), or empty."""
+    compaction_count: int = 0
+    """How often its older messages were summarised for the model."""
     open_elsewhere: bool = False
     """Another live process has it open."""
 
@@ -233,6 +236,8 @@ class SessionState:
     context_tokens: int = 0
     context_window: int = 0
     cost_usd: float | None = 0.0
+    compaction_count: int = 0
+    """How often older messages were summarised when it was opened."""
     running: bool = False
     read_only: bool = False
     """It can be read here, not continued: another process has it open."""

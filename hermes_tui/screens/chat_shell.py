@@ -60,7 +60,7 @@ class ChatShell:
             return
         parts = [f"{event.message_count} messages"]
         if event.compaction_count:
-            parts.append(f"{event.compaction_count} compactions")
+            parts.append(f"{event.compaction_count} compaction{'s' * (event.compaction_count != 1)}")
         parts.append(f"about {event.context_tokens:,} tokens")
         parts.append(f"model {event.model}" if event.model else "no model")
         self._chat.note("info", f"Resumed: {', '.join(parts)}", kind="resumed")

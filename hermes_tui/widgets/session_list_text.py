@@ -15,7 +15,7 @@ from .line_text import Span, cells_of, clip_spans, clip_start, overlay
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _PATH_CELLS, _MIN_PATH_CELLS = 32, 10
-_REASONS = {"fork": "fork", "compression": "compacted", "delegation": "subagent"}
+_REASONS = {"fork": "fork", "delegation": "subagent"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,8 @@ def marks_of(row: SessionRow, current_id: str = "") -> list[str]:
         marks.append("open elsewhere")
     if row.parent_reason in _REASONS:
         marks.append(_REASONS[row.parent_reason])
+    if row.compaction_count:
+        marks.append("compacted")
     if row.end_reason == "error":
         marks.append("error")
     if row.archived:

@@ -45,6 +45,13 @@ def test_the_answer_is_all_that_goes_to_standard_output(user: Installation) -> N
     assert (done.returncode, done.stdout, done.stderr) == (0, "Hello there.\n", "")
 
 
+def test_the_list_of_sessions_says_how_each_ended(user: Installation) -> None:
+    for prompt, ended in (("greet me once more", "closed"), ("wrong key", "error")):
+        user.run("run", prompt)
+        newest = json.loads(user.run("sessions", "list", "--json", "-n", "1").stdout)[0]
+        assert (newest["title"], newest["end_reason"], newest["open_elsewhere"]) == (prompt, ended, False)
+
+
 @pytest.mark.parametrize(
     ("args", "code", "words"),
     [

@@ -8,11 +8,13 @@ from __future__ import annotations
 import subprocess
 import threading
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ..api import AgentSession, SessionState
 from ..policy.trust import TrustStore
 from ..store.db import SessionDB
+from ..types.errors import SessionNotFound
 from .agent import Agent, AgentOptions, AgentParts
 from .model_directory import ModelDirectory, ModelParts
 from .resume import resume_problems
@@ -88,6 +90,7 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory):
             cwd=str(workspace),
             branch=git_branch(workspace),
             cost_usd=row.cost_usd if row else 0.0,
+            compaction_count=row.compaction_count if row else 0,
             read_only=not is_free,
             problems=resume_problems(row, workspace, model, parts.resolve, is_free=is_free) if row else (),
         )
@@ -99,17 +102,18 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory):
             state,
             resumed=bool(known),
             warm_up=lambda: self._warm_up(agent),
-            on_close=lambda: self._closed(agent.session_id),
+            on_close=lambda: self._closed(agent.session_id, is_free),
         )
         with self._lock:
             self._open.append(session)
         return session
 
-    def _closed(self, session_id: str) -> None:
+    def _closed(self, session_id: str, is_ours: bool) -> None:
         with self._lock:
             self._open = [session for session in self._open if session.state.session_id != session_id]
-        if not self._store.read_only_reason:
-            self._store.release(session_id)
+        if is_ours and not self._store.read_only_reason:
+            with suppress(SessionNotFound):  # nothing was said in it, so it was never stored
+                self._store.end(session_id)
 
     def close(self) -> None:
         """Close every session, erase what was deleted, and close the database."""

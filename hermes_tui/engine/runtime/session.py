@@ -187,6 +187,7 @@ class LiveSession:
                 title=state.title,
                 resumed=self._resumed,
                 message_count=len(conversation.history),
+                compaction_count=state.compaction_count,
                 context_tokens=conversation.estimate(0),
                 model=state.model,
                 provider=state.provider,

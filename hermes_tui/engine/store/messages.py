@@ -90,18 +90,20 @@ def store(conn: sqlite3.Connection, session_no: int, messages: Iterable[tuple[Me
     """Insert messages with their token counts, keep the session's counters, and return the new ids."""
     ids: list[int] = []
     asked: list[Message] = []
+    end = ""
     oldest, newest = float("inf"), 0.0
     for message, tokens in messages:
         values = rows.to_values(session_no, message, tokens)
         oldest, newest = min(oldest, values[rows.CREATED_AT]), max(newest, values[rows.CREATED_AT])
         ids.append(int(conn.execute(rows.INSERT, values).lastrowid or 0))
+        end = "error" if message.get("finish_reason") == "error" else ""
         if message["role"] == "user" and not message.get("synthetic"):
             asked.append(message)
     conn.execute(
         "UPDATE sessions SET message_count = message_count + ?, turn_count = turn_count + ?, "
         "created_at = min(created_at, ?), updated_at = max(updated_at, ?), last_message_id = ?, "
-        "ended_at = NULL, end_reason = '' WHERE no = ?",
-        (len(ids), len(asked), oldest, newest, ids[-1], session_no),
+        "ended_at = NULL, end_reason = ? WHERE no = ?",
+        (len(ids), len(asked), oldest, newest, ids[-1], end, session_no),
     )
     for message in asked[:1]:
         preview = names.one_line(text_of(message))

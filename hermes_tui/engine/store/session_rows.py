@@ -51,6 +51,7 @@ def to_row(row: sqlite3.Row, elsewhere: set[int]) -> SessionRow:
         parent_id=row["parent_session_id"] or "",
         parent_reason=row["parent_reason"],
         end_reason=row["end_reason"],
+        compaction_count=row["compaction_count"],
         open_elsewhere=row["no"] in elsewhere,
     )
 

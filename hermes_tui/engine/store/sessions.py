@@ -179,11 +179,13 @@ class SessionsPart(Part):
                 conn.execute("DELETE FROM sessions WHERE no = ?", (row["no"],))
                 return
             conn.execute(
-                "UPDATE sessions SET ended_at = ?, end_reason = ? WHERE no = ? AND ended_at IS NULL",
+                "UPDATE sessions SET ended_at = ?, end_reason = CASE end_reason WHEN '' THEN ? ELSE end_reason END "
+                "WHERE no = ? AND ended_at IS NULL",
                 (time.time(), reason, row["no"]),
             )
 
         self._db.write(job)
+        self._claimed.discard(session_id)
 
 
 def _only(cwd: str, source: str | None) -> tuple[str, list[object]]:

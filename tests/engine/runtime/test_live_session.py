@@ -44,14 +44,14 @@ def test_a_resumed_session_says_what_the_model_gets(tmp_path: Path) -> None:
     first, _ = live([say("a")], tmp_path)
     first.agent.chat("one")
     made = bench([], tmp_path, platform="tui", store=first.store, session_id=first.agent.session_id)
-    state = SessionState(session_id="", title="T")
+    state = SessionState(session_id="", title="T", compaction_count=3)
     session = LiveSession(made.agent, made.store, made.registry, made.gate, state, resumed=True)
     heard: list[Event] = []
     opened = threading.Event()
     session.subscribe(lambda event: (heard.append(event), opened.set()))  # type: ignore[arg-type, return-value, func-returns-value]
     assert opened.wait(GUARD_S)
     assert isinstance(heard[0], SessionOpened) and (heard[0].message_count, heard[0].resumed) == (2, True)
-    assert heard[0].context_tokens > 0
+    assert heard[0].context_tokens > 0 and heard[0].compaction_count == 3
 
 
 def test_the_state_follows_the_turn(tmp_path: Path) -> None:

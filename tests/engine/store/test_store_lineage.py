@@ -100,7 +100,7 @@ def test_a_compressed_conversation_is_one_in_lists_and_scrolls_back(db: SessionD
     assert texts(db.messages(third)) == ["old", "a1", "summary", "new", "a2", "summary"]
     assert texts(db.messages(third, limit=3)) == ["new", "a2", "summary"]
     assert found(db.search("old")) == [third]
-    assert db.get_session(third)["compaction_count"] == 2
+    assert row.compaction_count == 2
 
 
 def test_forking_at_a_compressed_message_brings_back_what_was_before_it(db: SessionDB) -> None:

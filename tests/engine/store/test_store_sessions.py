@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from support.store import talk
+from support.store import talk, user
 
 from hermes_tui.engine.store.db import SessionDB, default_path
 from hermes_tui.engine.types.errors import SessionNotFound
+from hermes_tui.engine.types.messages import Message
 from hermes_tui.engine.types.usage import Usage
 
 
@@ -145,6 +146,18 @@ def test_the_first_end_reason_stays_until_the_session_goes_on(db: SessionDB) -> 
     assert db.row(session).end_reason == "closed"
     talk(db, session, "on")
     assert db.row(session).end_reason == ""
+
+
+def test_a_row_says_that_its_last_turn_failed_until_the_session_goes_on(db: SessionDB) -> None:
+    session = db.create()
+    failed: Message = {"role": "assistant", "content": "[No answer.]", "synthetic": True, "finish_reason": "error"}
+    db.append_many(session, [user("x"), failed])
+    assert db.row(session).end_reason == "error"
+    db.end(session, "closed")
+    assert db.row(session).end_reason == "error"
+    talk(db, session, "again", "answer")
+    db.end(session, "closed")
+    assert db.row(session).end_reason == "closed"
 
 
 def test_tokens_and_cost_add_up(db: SessionDB) -> None:

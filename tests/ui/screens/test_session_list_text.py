@@ -1,4 +1,5 @@
 import time
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
@@ -10,6 +11,7 @@ from hermes_tui.widgets.session_list_text import (
     clip_around,
     facts_row,
     group_of,
+    marks_of,
     money,
     short_path,
     title_row,
@@ -73,3 +75,22 @@ def test_a_snippet_is_cut_so_that_its_hit_is_seen():
     spans = clip_around(text, ((201, 207),), 40)
     assert ("needle", "mark") in spans
     assert spans[0][0] == "\u2026"
+
+
+@pytest.mark.parametrize(
+    ("columns", "marks"),
+    [
+        ({}, []),
+        ({"open_elsewhere": True}, ["open elsewhere"]),
+        ({"parent_reason": "fork", "compaction_count": 2}, ["fork", "compacted"]),
+        ({"parent_reason": "compression", "compaction_count": 1}, ["compacted"]),
+        ({"end_reason": "error"}, ["error"]),
+        ({"end_reason": "closed"}, []),
+    ],
+)
+def test_marks_say_what_is_special(columns: dict[str, Any], marks: list[str]):
+    assert marks_of(SessionRow(id="x", title="", **columns)) == marks
+
+
+def test_the_open_session_is_open_here():
+    assert marks_of(SessionRow(id="x", title="", open_elsewhere=True), "x") == ["open here"]
