@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from textual import events
     from textual.screen import Screen
 
-    from .engine.api import Engine, EngineFactory
+    from .engine.api import Engine, EngineFactory, PastReader
     from .screens.approval import ApprovalScreen
     from .screens.approval_modal import GuardedModal
     from .screens.clarify import ClarifyScreen
@@ -48,6 +48,8 @@ HANGUP_EXIT = 129
 """Exit code after the terminal vanished: 128 + SIGHUP."""
 LOAD_AFTER_S = 0.04
 """A moment after the first paint for the first keys to show before loading competes with them."""
+PAINT_S = 1.0
+"""The engine waits no longer than this for the painting of what a session ends with."""
 SWITCH_S = 0.001
 """How long a thread may keep the interpreter while another wants it: a key waits for a loading or decoding thread no
 longer than this (Python's own 5 ms add up over the few hand-overs of one key)."""
@@ -62,6 +64,7 @@ class HermesApp(TerminalApp):
         build_engine: Makes the engine; called once, in a thread, after the first paint.
         ui: The screen's settings.
         start: What the command line asked for.
+        find_past: Finds the session that ``start`` goes on with, before there is an engine.
         config_home: Folder of user themes and crash logs; None keeps to what is shipped.
     """
 
@@ -78,6 +81,7 @@ class HermesApp(TerminalApp):
         ui: UiSettings,
         start: StartRequest | None = None,
         *,
+        find_past: PastReader = lambda: None,
         config_home: Path | None = None,
     ) -> None:
         super().__init__(has_mouse=ui.mouse, is_plain=ui.plain)
@@ -87,6 +91,7 @@ class HermesApp(TerminalApp):
         self.goodbye = ""
         """Printed on the normal screen after leaving."""
         self._build_engine = build_engine
+        self._find_past = find_past
         self._config_home = config_home
         self._user_themes = config_home / "themes" if config_home else None
         self._leaving = False
@@ -138,7 +143,10 @@ class HermesApp(TerminalApp):
         gc.enable()
         self._watch_signals()
         self.release_keys(first=True)
-        self.set_timer(LOAD_AFTER_S, self._start_loading)
+        if self.start.goes_on:  # the past is waited for
+            self._start_loading()
+        else:
+            self.set_timer(LOAD_AFTER_S, self._start_loading)
 
     def _start_loading(self) -> None:
         threading.Thread(target=self._load, name="engine-start", daemon=True).start()
@@ -149,9 +157,22 @@ class HermesApp(TerminalApp):
             for module in LATE_MODULES:
                 import_module(module)
             self.call_later(self.chat.painted)
+            if self.start.goes_on:
+                self._show_past()
             self._start_engine()
         except Exception as error:  # noqa: BLE001 - the wall around a thread: nothing else would tell
             self.call_later(self._handle_exception, error)
+
+    def _show_past(self) -> None:
+        """Show what a stored session ends with; loading the engine would compete with its painting, so it waits."""
+        from .screens.chat_history import first_page
+
+        past = self._find_past()
+        if past is None:
+            return
+        is_painted = threading.Event()
+        self.call_later(self.chat.show_past, first_page(past), is_painted.set)
+        is_painted.wait(PAINT_S)
 
     def _start_engine(self) -> None:
         try:
@@ -252,11 +273,12 @@ def run_app(
     ui: UiSettings,
     start: StartRequest,
     *,
+    find_past: PastReader = lambda: None,
     config_home: Path | None = None,
 ) -> int:
     """Run the program until it is left and return the exit code. Blocks."""
     sys.setswitchinterval(SWITCH_S)
-    app = HermesApp(build_engine, ui, start, config_home=config_home)
+    app = HermesApp(build_engine, ui, start, find_past=find_past, config_home=config_home)
     app.run(mouse=ui.mouse)
     app.close_engine()  # after a fault nothing else did
     if app.goodbye:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from io import TextIOWrapper
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from hermes_tui.engine.types.errors import ConfigError, HermesError, ProviderErr
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from hermes_tui.engine.api import Engine
+    from hermes_tui.engine.api import Engine, StoredSession
     from hermes_tui.engine.config.loader import LoadedSettings
 
 OK, FAILED, USAGE, CONFIG, PROVIDER, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -136,6 +137,12 @@ def _screen(words: Sequence[str]) -> int:
         return build(_load(options), demo=options.demo, **_endpoint_flags(options))
 
     ui, paths = peek_ui(os.environ)
+
+    def find_past() -> StoredSession | None:
+        from hermes_tui.engine.runtime.reader import find_session
+
+        return find_session(paths.database, options.resume, _folder())
+
     start = StartRequest(
         prompt=options.prompt, resume=options.resume, continue_last=options.continue_last, demo=options.demo
     )
@@ -143,8 +150,16 @@ def _screen(words: Sequence[str]) -> int:
         build_engine,
         replace(ui, plain=True, animation=False) if options.plain or ui.plain else ui,
         start,
+        find_past=find_past,
         config_home=paths.config_dir,
     )
+
+
+def _folder() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:  # it was removed under us
+        return ""
 
 
 def _run(words: Sequence[str]) -> int:

@@ -245,13 +245,25 @@ class SessionState:
     """What was found when a stored session was opened."""
 
 
-class AgentSession(Protocol):
-    """One conversation."""
+class StoredSession(Protocol):
+    """A session that can be read; nobody need be able to go on with it."""
 
     @property
     def state(self) -> SessionState:
         """The present state. Any thread, never blocks."""
         ...
+
+    def history(self, before_id: int | None = None, limit: int = 200) -> list[StoredMessage]:
+        """Return up to ``limit`` messages before ``before_id`` (the newest when None), oldest first."""
+        ...
+
+    def replay(self, messages: Sequence[StoredMessage]) -> list[Event]:
+        """Turn stored messages into the events that showed them live. Pure."""
+        ...
+
+
+class AgentSession(StoredSession, Protocol):
+    """One conversation."""
 
     def subscribe(self, sink: EventSink) -> Callable[[], None]:
         """Send every later event to ``sink``; returns the function that stops it. Any thread."""
@@ -280,14 +292,6 @@ class AgentSession(Protocol):
 
     def answer_clarify(self, request_id: str, answer: ClarifyAnswer) -> bool:
         """Answer a waiting question; False when it was answered already. Any thread, returns at once."""
-        ...
-
-    def history(self, before_id: int | None = None, limit: int = 200) -> list[StoredMessage]:
-        """Return up to ``limit`` messages before ``before_id`` (the newest when None), oldest first."""
-        ...
-
-    def replay(self, messages: Sequence[StoredMessage]) -> list[Event]:
-        """Turn stored messages into the events that showed them live. Pure."""
         ...
 
     def set_model(self, model: str) -> None:
@@ -461,6 +465,10 @@ class Engine(Protocol):
         """Close every session and the database."""
         ...
 
+
+PastReader: TypeAlias = Callable[[], StoredSession | None]
+"""Finds the session that the start goes on with, to be shown while the engine is still built; None leaves it to the
+engine. Called once, in a thread."""
 
 EngineFactory: TypeAlias = Callable[[], Engine]
 """Builds the engine; called once, in a thread, after the first paint."""

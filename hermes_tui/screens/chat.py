@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hermes_tui.widgets.side_panel import SidePanel
 
     from .app_port import AppPort
+    from .chat_history import FirstPage
     from .chat_sessions import ChatSessions
     from .chat_shell import ChatShell
     from .dialogs import Dialogs
@@ -138,6 +139,11 @@ class ChatScreen(Screen[None]):
         return cast("AppPort", self.app)
 
     # The engine
+
+    def show_past(self, page: FirstPage, then: Callable[[], object]) -> None:
+        """Show what a stored session ends with, before there is an engine; ``then`` is called when it is painted."""
+        self.sessions.show_past(page)
+        self.call_after_refresh(then)
 
     def engine_ready(self, engine: Engine) -> None:
         """The engine was built: open what was asked for."""

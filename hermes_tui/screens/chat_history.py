@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hermes_tui.engine.api import AgentSession, StoredMessage
+from hermes_tui.engine.api import StoredMessage, StoredSession
 from hermes_tui.engine.types.events import Event
 from hermes_tui.presenter import EntryPresenter
 from hermes_tui.widgets.entries import Entry
@@ -15,6 +16,22 @@ if TYPE_CHECKING:
 
 PAGE = 200
 """Messages loaded at once while scrolling up."""
+FIRST_PAGE = 60
+"""Messages shown of a resumed session at first; the rest follows as the reader scrolls."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstPage:
+    """What a session ends with."""
+
+    session: StoredSession
+    messages: Sequence[StoredMessage]
+    events: Sequence[Event]
+
+    def is_same(self, other: FirstPage) -> bool:
+        """Whether both are the same rows of the same session."""
+        ours, theirs = ((page.session.state.session_id, [m.id for m in page.messages]) for page in (self, other))
+        return ours == theirs
 
 
 class EntryList(list[Entry]):
@@ -33,16 +50,23 @@ class ChatHistory:
 
     def __init__(self, chat: ChatScreen) -> None:
         self._chat = chat
-        self._session: AgentSession | None = None
+        self._session: StoredSession | None = None
+        self._number = 0
+        """Counts the sessions that were shown."""
         self._oldest_id: int | None = None
         self._is_loading = False
         self._afterwards: list[Callable[[], None]] = []
 
-    def begin(self, session: AgentSession, shown: Sequence[StoredMessage]) -> None:
-        """Another session is in the transcript, with these messages."""
-        self._session, self._oldest_id = session, shown[0].id if shown else None
+    def begin(self, page: FirstPage) -> None:
+        """Another session is in the transcript, with this page."""
+        self._session, self._oldest_id = page.session, page.messages[0].id if page.messages else None
+        self._number += 1
         self._is_loading = False
         self._afterwards.clear()
+
+    def go_on(self, session: StoredSession) -> None:
+        """Read the same session from somewhere else from now on."""
+        self._session = session
 
     def load_page(self) -> None:
         """Load the page before the oldest shown message."""
@@ -65,7 +89,7 @@ class ChatHistory:
             self._load(message_id)
 
     def _load(self, until_id: int | None) -> None:
-        session, before = self._session, self._oldest_id
+        session, before, number = self._session, self._oldest_id, self._number
         if session is None or before is None:
             return
         self._is_loading = True
@@ -82,12 +106,12 @@ class ChatHistory:
                         break
             finally:
                 entries = present_into_list(session.replay(messages))
-                self._chat.app.call_later(self._loaded, session, oldest, entries)
+                self._chat.app.call_later(self._loaded, number, oldest, entries)
 
         self._chat.run_in_thread(load, "older messages")
 
-    def _loaded(self, session: AgentSession, oldest_id: int | None, entries: Sequence[Entry]) -> None:
-        if session is not self._session:
+    def _loaded(self, number: int, oldest_id: int | None, entries: Sequence[Entry]) -> None:
+        if number != self._number:
             return
         self._is_loading, self._oldest_id = False, oldest_id
         if entries:
@@ -97,7 +121,13 @@ class ChatHistory:
             call()
 
 
-def read_page(session: AgentSession, before_id: int | None, limit: int) -> list[StoredMessage]:
+def first_page(session: StoredSession) -> FirstPage:
+    """Read what a session ends with. Blocks."""
+    messages = read_page(session, None, FIRST_PAGE)
+    return FirstPage(session, messages, session.replay(messages))
+
+
+def read_page(session: StoredSession, before_id: int | None, limit: int) -> list[StoredMessage]:
     """Return up to ``limit`` messages that begin with no tool result: its call belongs to the same page. Blocks."""
     page = session.history(before_id=before_id, limit=limit)
     first = next((at for at, stored in enumerate(page) if stored.message["role"] != "tool"), 0)

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_tui.bridge import FRAME_S, SSH_FRAME_S, Bridge
 from hermes_tui.commands import keymap_problems
-from hermes_tui.engine.api import AgentSession, Engine, StoredMessage, TrustAnswer, TrustRequest
+from hermes_tui.engine.api import AgentSession, Engine, TrustAnswer, TrustRequest
 from hermes_tui.engine.types.errors import HermesError
-from hermes_tui.engine.types.events import Event
 from hermes_tui.engine.types.preferences import StartRequest
 from hermes_tui.presenter import Presenter
 from hermes_tui.widgets.entries import UserEntry
 
-from .chat_history import ChatHistory, read_page
+from .chat_history import ChatHistory, FirstPage, first_page
 from .chat_resume import ChatResume
 
 if TYPE_CHECKING:
     from .chat import ChatScreen
-
-FIRST_PAGE = 60
-"""Messages loaded before the first paint of a resumed session; the rest follows as the reader scrolls."""
 
 
 class ChatSessions:
@@ -46,6 +42,8 @@ class ChatSessions:
         self._bridge: Bridge | None = None
         self._unsubscribe: Callable[[], None] | None = None
         self._after_open: Callable[[], None] | None = None
+        self._past: FirstPage | None = None
+        """What is shown of a session that is not open yet."""
         self._opening = 0
         """Counts what was asked to be opened."""
         self.is_finding = False
@@ -86,6 +84,21 @@ class ChatSessions:
 
     # Opening
 
+    def show_past(self, page: FirstPage) -> None:
+        """Show what a session ends with that is about to be opened."""
+        chat, state = self._chat, page.session.state
+        self._past = page
+        chat.shell.show_place(state)
+        self._present(page)
+
+    def _present(self, page: FirstPage) -> None:
+        chat = self._chat
+        self.history.begin(page)
+        with chat.app.batch_update():
+            for event in page.events:
+                chat.presenter.entries.present(event)
+                chat.presenter.restore(event)
+
     def open(
         self, session_id: str | None, *, at_message: int | None = None, then: Callable[[], None] | None = None
     ) -> None:
@@ -110,12 +123,11 @@ class ChatSessions:
             except HermesError as error:
                 chat.app.call_later(self._open_failed, error)
                 return
-            messages = read_page(session, None, FIRST_PAGE) if session_id else []
-            events = session.replay(messages)
+            page = first_page(session) if session_id else FirstPage(session, (), ())
             draft = engine.load_draft(session.state.session_id if session_id else str(Path.cwd()))
             # A stored session goes on with the prompt it began with.
             wishes = None if session_id else engine.pending_trust(session.state.cwd)
-            opened = partial(self._opened, session, messages, events, draft, at_message, wishes)
+            opened = partial(self._opened, session, page, draft, at_message, wishes)
             chat.app.call_later(self._show_if_wanted, number, session, opened)
             prompts = engine.prompt_history(str(Path.cwd()))
             chat.app.call_later(chat.composer.set_history, prompts)
@@ -131,6 +143,9 @@ class ChatSessions:
             self._chat.run_in_thread(old.close, "close session")
 
     def _open_failed(self, error: HermesError) -> None:
+        if self._past is not None:
+            self._past = None
+            self._chat.transcript.clear()
         self._chat.note("error", error.message, error.hint, kind="session")
         if self.shown is None:
             self.open(None)
@@ -138,14 +153,15 @@ class ChatSessions:
     def _opened(
         self,
         session: AgentSession,
-        messages: Sequence[StoredMessage],
-        events: Sequence[Event],
+        page: FirstPage,
         draft: str,
         at_message: int | None,
         wishes: TrustRequest | None = None,
     ) -> None:
         chat = self._chat
-        is_first = self.shown is None
+        past, self._past = self._past, None
+        is_shown = past is not None and past.is_same(page)
+        is_first = self.shown is None and past is None
         queued = chat.turns.queue[:]
         was_attached = chat.turns.session is not None
         self._detach()
@@ -154,25 +170,24 @@ class ChatSessions:
                 chat.composer.stash(message.draft or message.text)
             queued = []
         self.shown = session
-        if not is_first:
-            self.find("")
-            chat.transcript.clear()
-            chat.set_focus(chat.composer)
-        chat.dialogs.clear()
-        chat.shell.reset()
-        chat.presenter = Presenter(chat.transcript, chat.shell)
-        self.history.begin(session, messages)
-        with chat.app.batch_update():
-            for event in events:
-                chat.presenter.entries.present(event)
-                chat.presenter.restore(event)
+        if is_shown:
+            self.history.go_on(session)
+        else:
+            if not is_first:
+                self.find("")
+                chat.transcript.clear()
+                chat.set_focus(chat.composer)
+            chat.dialogs.clear()
+            chat.shell.reset()
+            chat.presenter = Presenter(chat.transcript, chat.shell)
+            self._present(page)
         chat.shell.show_state(session.state)
         if draft and not chat.composer.value:
             chat.composer.restore_draft(draft)
         chat.turns.queue = queued
         if at_message is not None:
             self.history.load_back_to(at_message, lambda: self._show_message(at_message))
-        if events:  # the past is painted first: getting ready would compete with it
+        if page.events and not is_shown:  # the past is painted first: getting ready would compete with it
             chat.call_after_refresh(self._listen, session, wishes)
         else:
             self._listen(session, wishes)

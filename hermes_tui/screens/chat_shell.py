@@ -37,13 +37,18 @@ class ChatShell:
     def show_state(self, state: SessionState) -> None:
         """Show a session's snapshot."""
         header, status = self._chat.header, self._chat.status
-        header.session_title = state.title
-        header.folder = short_folder(state.cwd, str(Path.home()))
-        header.branch = state.branch
+        self.show_place(state)
         header.note = "demo" if state.provider == "demo" else ""
         status.model = state.model
         status.approval_mode = state.approval_mode
         self._set_usage(state.context_tokens, state.context_window, state.cost_usd)
+
+    def show_place(self, state: SessionState) -> None:
+        """Show what a session is called and where it works."""
+        header = self._chat.header
+        header.session_title = state.title
+        header.folder = short_folder(state.cwd, str(Path.home()))
+        header.branch = state.branch
 
     def _set_usage(self, tokens: int, window: int, cost_usd: float | None) -> None:
         self._chat.status.set_usage(context_tokens=tokens or None, context_window=window or None, cost_usd=cost_usd)

@@ -67,3 +67,8 @@ class StartRequest:
     """Session id or title; ``?`` opens the browser."""
     continue_last: bool = False
     demo: bool = False
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether one session that was stored is to be shown."""
+        return self.continue_last or self.resume not in ("", "?")
