@@ -167,11 +167,15 @@ class HermesApp(TerminalApp):
         """Show what a stored session ends with; loading the engine would compete with its painting, so it waits."""
         from .screens.chat_history import first_page
 
-        past = self._find_past()
-        if past is None:
+        try:
+            past = self._find_past()
+            page = first_page(past) if past is not None else None
+        except HermesError:  # the engine meets it again and says what to do
+            return
+        if page is None:
             return
         is_painted = threading.Event()
-        self.call_later(self.chat.show_past, first_page(past), is_painted.set)
+        self.call_later(self.chat.show_past, page, is_painted.set)
         is_painted.wait(PAINT_S)
 
     def _start_engine(self) -> None:

@@ -56,6 +56,14 @@ def test_the_first_paint_loads_no_engine_no_events_no_sdk_and_no_database() -> N
     assert loaded.isdisjoint({*late, *SDKS} - {"tree_sitter"}), loaded & {*late, *SDKS}  # Textual loads tree_sitter
 
 
+def test_reading_a_session_before_the_engine_loads_no_settings_no_search_and_no_agent() -> None:
+    loaded = loaded_by("import hermes_tui.engine.runtime.reader")
+    engine = {
+        f"hermes_tui.engine.{name}" for name in ("config", "providers", "policy", "runtime.agent", "store.search")
+    }
+    assert loaded.isdisjoint({*engine, "hermes_tui.bootstrap", "hermes_tui.tools.terminal", *UI, *SDKS})
+
+
 def test_the_library_face_is_complete_and_lazy() -> None:
     loaded = loaded_by("import hermes_tui\nassert sorted(hermes_tui.__all__) == hermes_tui.__all__")
     assert not {name for name in loaded if name.startswith("hermes_tui.")}
