@@ -261,7 +261,7 @@ def session_rows() -> list[SessionRow]:
         _session(2, 3, "Release notes for 2.4", here, model=gpt, turn_count=7, cost_usd=0.12, pinned=True),
         _session(3, 5, "日本語のドキュメントを直す", "src/docs", model=gpt, turn_count=12, cost_usd=0.44),
         _session(4, 20, "Port the parser to Rust", "src/parser", model=opus, turn_count=41, cost_usd=6.02,
-                 parent_reason="compression", parent_id="x"),
+                 parent_reason="compression", compaction_count=1, parent_id="x"),
         _session(5, 27, "Slow query in the billing service that only happens at night", "work/billing", model=opus,
                  turn_count=9, cost_usd=0.98, open_elsewhere=True),
         _session(6, 49, "Try another index", "work/billing", model="local/qwen3", turn_count=4, parent_reason="fork",
