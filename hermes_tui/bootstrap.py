@@ -200,6 +200,7 @@ def build_engine(loaded: LoadedSettings, *, demo: bool = False, **endpoint_flags
         shop.agent_parts,
         ModelParts(loaded=loaded, env=os.environ, keys=shop.keys, client_for=shop.clients.client_for, rules=shop.rules),
         shop.trust,
+        memory=shop.memory,
         default_model=model,
         notices=shop.notices,
         warm_up=shop.warm_up,

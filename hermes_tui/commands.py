@@ -214,6 +214,32 @@ COMMANDS: tuple[Command, ...] = (
     _row("newline", "New line", "Start a new line.", "Writing", key="ctrl+j,shift+enter", global_key=False),
     _row("files", "Insert a file", "Type @ and part of a name.", "Writing", key="@", global_key=False),
     _row(
+        "shell",
+        "Run a command",
+        "Type ! and a command: it runs in the session's shell, the model sees the result later.",
+        "Writing",
+        key="!",
+        shown_key="! (empty prompt)",
+        global_key=False,
+    ),
+    _row(
+        "note",
+        "Keep a note",
+        "Type # and a line: later sessions know it. #user: is for notes about you.",
+        "Writing",
+        key="#",
+        shown_key="# (empty prompt)",
+        global_key=False,
+    ),
+    _row(
+        "forget",
+        "Forget a note",
+        "Remove the note kept last, or the one with these words.",
+        "Writing",
+        slash="forget",
+        args="[words]",
+    ),
+    _row(
         "editor",
         "External editor",
         "Write the message in $EDITOR.",
@@ -289,9 +315,9 @@ BY_SLASH: Mapping[str, Command] = {
     name: command for command in COMMANDS if command.slash for name in (command.slash, *command.aliases)
 }
 
-DOCUMENTED_KEYS = frozenset({"send", "newline", "files"})
+DOCUMENTED_KEYS = frozenset({"send", "newline", "files", "shell", "note"})
 """Rows that the composer handles itself."""
-FIXED_KEYS = frozenset({"send", "interrupt", "rewind", "files", "quit"})
+FIXED_KEYS = frozenset({"send", "interrupt", "rewind", "files", "shell", "note", "quit"})
 """Rows whose key depends on what is there; ``[keys]`` cannot move them."""
 _ONLY_AS_KEYS = frozenset({"entry_up", "entry_down", "user_up", "user_down", "entry_toggle", "palette"})
 PALETTE_IDS = BY_ID.keys() - _ONLY_AS_KEYS - DOCUMENTED_KEYS

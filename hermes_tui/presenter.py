@@ -118,6 +118,8 @@ class EntryPresenter:
         self._tools: dict[str, ToolEntry] = {}
         self._pending_user: UserEntry | None = None
         self._step_entries: list[Entry] = []
+        self._is_command = False
+        """The present turn is a command of the person's own."""
 
     def expect_user(self, entry: UserEntry) -> None:
         """The screen showed this message already; the turn that starts with its text takes it over."""
@@ -157,8 +159,9 @@ class EntryPresenter:
 
     def _present_rest(self, event: ev.Event) -> None:
         match event:
-            case ev.TurnStarted(text=text):
+            case ev.TurnStarted(text=text, is_command=is_command):
                 self._start_turn(text, event.at)
+                self._is_command = is_command
             case ev.StepStarted():
                 self._close_text(event.at)
                 self._step_entries = []
@@ -240,6 +243,7 @@ class EntryPresenter:
     def _tool(self, call_id: str, name: str) -> ToolEntry:
         if call_id not in self._tools:
             self._tools[call_id] = ToolEntry(call_id, name)
+            self._tools[call_id].by_person = self._is_command
             self._add(self._tools[call_id])
         return self._tools[call_id]
 

@@ -165,6 +165,23 @@ class ConnectionCheck:
     hint: str = ""
 
 
+NoteTarget: TypeAlias = Literal["memory", "user"]
+"""``memory`` holds what is known of machine and projects, ``user`` who the person is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptNote:
+    """A note of the memory files after it was added or removed."""
+
+    text: str
+    target: NoteTarget
+    path: str
+    """The file."""
+    used_chars: int
+    """What the file holds now."""
+    max_chars: int
+
+
 RuleKind: TypeAlias = Literal["allow", "deny", "deny_path"]
 
 
@@ -275,6 +292,13 @@ class AgentSession(StoredSession, Protocol):
         Args:
             text: The user's message, sent exactly as given.
             images: Paths of image files to attach.
+        """
+        ...
+
+    def run_command(self, command: str) -> Mapping[str, Any]:
+        """Run the person's own shell command on the calling thread: a turn of its own, in which no model is asked.
+
+        It passes the gate like a call of the model; the command and what came of it go with the next request.
         """
         ...
 
@@ -443,6 +467,14 @@ class Engine(Protocol):
 
     def delete_rule(self, rule: AllowRuleRow) -> None:
         """Forget a rule."""
+        ...
+
+    def keep_note(self, text: str, target: NoteTarget = "memory") -> KeptNote:
+        """Add a note to the memory; sessions that begin later start with it."""
+        ...
+
+    def forget_note(self, part: str, target: NoteTarget | None = None) -> KeptNote:
+        """Remove the only note that has these words in it, and return it."""
         ...
 
     def prompt_history(self, cwd: str, limit: int = 500) -> list[str]:

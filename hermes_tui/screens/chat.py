@@ -7,7 +7,7 @@ loaded after it, in :meth:`ChatScreen.painted`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -22,6 +22,7 @@ from hermes_tui.commands import BY_ID, BY_SLASH, COMMANDS, greeting_keys, key_of
 from hermes_tui.engine.types.errors import HermesError
 from hermes_tui.engine.types.preferences import StartRequest, UiSettings
 from hermes_tui.widgets.composer import Composer
+from hermes_tui.widgets.composer_commands import SubmitKind
 from hermes_tui.widgets.header_bar import HeaderBar
 from hermes_tui.widgets.queue_list import QueueList
 from hermes_tui.widgets.status_bar import StatusBar
@@ -31,7 +32,7 @@ from .chat_input import ChatInput
 from .turns import QueuedMessage, Turns
 
 if TYPE_CHECKING:
-    from hermes_tui.engine.api import Engine
+    from hermes_tui.engine.api import Engine, KeptNote
     from hermes_tui.presenter import Presenter
     from hermes_tui.widgets.side_panel import SidePanel
 
@@ -42,6 +43,11 @@ if TYPE_CHECKING:
     from .dialogs import Dialogs
 
 HINTS_IDLE = (("sessions", "sessions"), ("palette", "palette"), ("help", "help"))
+HINTS_BY_KIND: Mapping[SubmitKind, tuple[tuple[str, str], ...]] = {
+    "shell": (("enter", "runs it, no model asked"),),
+    "note": (("enter", "keeps the note"), ("#user:", "a note about you")),
+}
+"""What the bottom line says while something other than a message is typed."""
 HINTS_BUSY = (("interrupt", "interrupts"), ("steer", "steers"), ("palette", "palette"))
 """Action id -> what the bottom line says it does."""
 
@@ -83,6 +89,8 @@ class ChatScreen(Screen[None]):
         self.engine: Engine | None = None
         self.turns: Turns = Turns(self)
         self.input: ChatInput = ChatInput(self)
+        self.last_note: KeptNote | None = None
+        """The note that was kept last, for taking it back."""
         self.is_complete = False
         """False until :meth:`painted` has run: only typing works, and what is sent waits."""
         self._start = start
@@ -111,7 +119,7 @@ class ChatScreen(Screen[None]):
         """Show what is known before the engine is there."""
         self.composer.set_commands(slash_rows(), tuple(BY_SLASH))
         self.status.activity = "starting"
-        self._show_hints(HINTS_IDLE)
+        self._show_hints()
         if self.ui.keys:
             self.hermes.set_keymap(dict(self.ui.keys))
 
@@ -156,14 +164,15 @@ class ChatScreen(Screen[None]):
         self.status.activity = ""
         self.note("error", error.message, error.hint, kind="engine")
 
-    def run_in_thread(self, work: Callable[[], object], name: str) -> None:
-        """Run blocking work in a worker thread; an error becomes a notice."""
+    def run_in_thread(self, work: Callable[[], object], name: str, failed: Callable[[], object] = lambda: None) -> None:
+        """Run blocking work in a worker thread; an error becomes a notice, and then ``failed`` is called."""
 
         def guarded() -> None:
             try:
                 work()
             except HermesError as error:
                 self.app.call_later(self.note, "error", error.message, error.hint)
+                self.app.call_later(failed)
 
         self.run_worker(guarded, thread=True, name=name, exit_on_error=True)
 
@@ -183,6 +192,10 @@ class ChatScreen(Screen[None]):
         self.composer.put_back(message.text, message.draft)
         self.say("Open in another window; /fork goes on in a copy.", error=True)
 
+    def show_failed(self, message: QueuedMessage) -> None:
+        """Put a message back of which no turn could be made."""
+        self.composer.put_back(message.text, message.draft)
+
     def show_queue(self, texts: Sequence[str], *, held: bool = False) -> None:
         """Show what waits."""
         self.queue.set_items(texts, held=held)
@@ -194,10 +207,12 @@ class ChatScreen(Screen[None]):
             self.status.start("waiting for the model")
         elif not busy and self.status.is_busy:
             self.status.stop()
-        self._show_hints(HINTS_BUSY if busy else HINTS_IDLE)
+        self._show_hints()
 
-    def _show_hints(self, hints: Sequence[tuple[str, str]]) -> None:
-        self.status.hints = tuple((key_of(BY_ID[name], self.ui.keys).split(",")[0], what) for name, what in hints)
+    def _show_hints(self) -> None:
+        hints = HINTS_BUSY if self.turns.running else HINTS_IDLE
+        by_key = tuple((key_of(BY_ID[name], self.ui.keys).split(",")[0], what) for name, what in hints)
+        self.status.hints = HINTS_BY_KIND.get(self.composer.kind, by_key)
 
     def note(self, level: str, text: str, hint: str = "", kind: str = "") -> None:
         """Add a notice to the transcript."""
@@ -224,6 +239,10 @@ class ChatScreen(Screen[None]):
     def _submitted(self, event: Composer.Submitted) -> None:
         event.stop()
         self.input.submitted(event)
+
+    @on(Composer.KindChanged)
+    def _kind_changed(self) -> None:
+        self._show_hints()
 
     @on(Composer.Escape)
     def _escape(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from .actions import conversation, program, reading, sessions, settings
+from .actions import conversation, notes, program, reading, sessions, settings
 
 if TYPE_CHECKING:
     from .chat import ChatScreen
@@ -28,6 +28,7 @@ ACTIONS: Mapping[str, Action] = {
     "compress": conversation.compress,
     "undo_compress": conversation.undo_compress,
     "new": conversation.new,
+    "forget": notes.forget,
     "sessions": sessions.sessions,
     "resume": sessions.resume,
     "fork": sessions.fork,

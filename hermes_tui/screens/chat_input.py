@@ -76,6 +76,14 @@ class ChatInput:
             self.act(BY_SLASH[command[0]].id, command[1])
             return
         self._remember(event.text)
+        if event.kind == "shell":
+            self._run_command(event)
+            return
+        if event.kind == "note":
+            from .actions import notes
+
+            notes.keep(chat, event.text)
+            return
         steers = event.mode == "steer" or (chat.turns.running and chat.ui.busy_input == "steer")
         if steers and not event.attachments:
             chat.turns.steer(event.text)
@@ -85,6 +93,15 @@ class ChatInput:
         elif chat.turns.running and chat.ui.busy_input == "interrupt":
             chat.turns.interrupt()
         chat.turns.send(event.text, event.attachments, event.draft)
+
+    def _run_command(self, event: Composer.Submitted) -> None:
+        """Run a shell command now, or after the running turn: the session has one shell and one history."""
+        chat = self._chat
+        if chat.turns.running and event.mode == "steer":
+            chat.say("A command cannot steer: it waits for the end of the turn.")
+        elif chat.turns.running and chat.ui.busy_input == "interrupt":
+            chat.turns.interrupt()
+        chat.turns.send(event.text, draft=event.draft, is_command=True)
 
     def _remember(self, text: str) -> None:
         engine = self._chat.engine

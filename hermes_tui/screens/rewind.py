@@ -14,7 +14,7 @@ from textual.types import CSSPathType
 from textual.widgets import Static
 
 from hermes_tui.engine.api import Engine, StoredMessage
-from hermes_tui.engine.types.messages import text_of
+from hermes_tui.engine.types.messages import typed_text
 from hermes_tui.widgets.fuzzy_list import FuzzyList, FuzzyRow
 from hermes_tui.widgets.hint_line import HintLine
 from hermes_tui.widgets.inert import one_line
@@ -59,7 +59,7 @@ class RewindScreen(Modal[StoredMessage]):
         self.query_one(FuzzyList).set_rows([self._row(stored) for stored in newest_first])
 
     def _row(self, stored: StoredMessage) -> FuzzyRow:
-        text = one_line(text_of(stored.message)) or "(no text)"
+        text = one_line(typed_text(stored.message)) or "(no text)"
         when = time.strftime("%m-%d %H:%M", time.localtime(stored.message.get("created_at", self._clock())))
         return FuzzyRow(str(stored.id), text, "", when)
 

@@ -22,6 +22,8 @@ class QueuedMessage:
     images: Sequence[str] = ()
     draft: str = ""
     """The text as the prompt had it, with blocks and images; empty when it was not typed."""
+    is_command: bool = False
+    """A shell command of the person's own, behind its mark."""
 
 
 class TurnView(Protocol):
@@ -39,8 +41,11 @@ class TurnView(Protocol):
     def show_busy(self, busy: bool) -> None:
         """A turn runs, or none does."""
 
-    def run_in_thread(self, work: Callable[[], object], name: str) -> None:
-        """Run blocking work in a worker thread."""
+    def show_failed(self, message: QueuedMessage) -> None:
+        """Hand back a message of which no turn could be made; why was said."""
+
+    def run_in_thread(self, work: Callable[[], object], name: str, failed: Callable[[], object]) -> None:
+        """Run blocking work in a worker thread; ``failed`` is called when it ends with an error."""
 
 
 class Turns:
@@ -74,9 +79,9 @@ class Turns:
         self._held = False
         return session
 
-    def send(self, text: str, images: Sequence[str] = (), draft: str = "") -> None:
+    def send(self, text: str, images: Sequence[str] = (), draft: str = "", *, is_command: bool = False) -> None:
         """Send a message now, or queue it while a turn runs or the engine still starts."""
-        self.queue.append(QueuedMessage(text, images, draft))
+        self.queue.append(QueuedMessage(text, images, draft, is_command))
         self._held = False
         self._start_next()
 
@@ -159,8 +164,13 @@ class Turns:
             return
         self._set_running(True)
         self._view.show_sent(message.text)
-        self._view.run_in_thread(lambda: session.run_turn(message.text, message.images), "turn")
+        self._view.run_in_thread(lambda: _run(session, message), "turn", lambda: self._failed(message))
         self._show_queue()
+
+    def _failed(self, message: QueuedMessage) -> None:
+        """No turn came about, so none will end."""
+        self._view.show_failed(message)
+        self.finished()
 
     def _show_queue(self) -> None:
         held = self._held and not self.running
@@ -169,3 +179,10 @@ class Turns:
     def _set_running(self, running: bool) -> None:
         self.running = running
         self._view.show_busy(running)
+
+
+def _run(session: AgentSession, message: QueuedMessage) -> None:
+    if message.is_command:
+        session.run_command(message.text[1:].strip())
+    else:
+        session.run_turn(message.text, message.images)

@@ -19,7 +19,7 @@ from textual.screen import Screen
 from .completion import CompletionPopup
 from .completion_source import Candidate, argument_hint
 from .composer_actions import ActionPrompt
-from .composer_commands import CommandRow, SubmitKind, kind_of
+from .composer_commands import OWN_MARKS, CommandRow, SubmitKind, kind_of
 from .composer_completion import CompletionControl
 from .file_index import FileResult
 from .prompt_history import PromptHistory
@@ -53,6 +53,10 @@ class Composer(ActionPrompt):
     Composer > .composer--chip { color: $accent; background: $panel; }
     Composer > .composer--ghost { color: $muted; }
     Composer > .composer--mark { color: $primary; text-style: bold; }
+    Composer.-shell { border: round $warning; }
+    Composer.-shell > .composer--mark { color: $warning; }
+    Composer.-note { border: round $accent; }
+    Composer.-note > .composer--mark { color: $accent; }
     Composer.-plain { border: none; }
     """
 
@@ -71,11 +75,14 @@ class Composer(ActionPrompt):
         """Pasted blocks in full."""
         mode: Literal["send", "steer"]
         kind: SubmitKind
-        """What the text means; ``command`` only for the commands that were set."""
+        """What the text means, by what was typed and not by what is inside a pasted block."""
         attachments: tuple[str, ...]
         """Paths of images."""
         draft: str = ""
         """The same with its blocks and images, for ``restore_draft``."""
+
+    class KindChanged(Message):
+        """What is being typed would now be sent as something else; see ``kind``."""
 
     class Escape(Message):
         """Escape, and no list was open."""
@@ -91,6 +98,7 @@ class Composer(ActionPrompt):
         self._bound: BindingsMap | None = None
         self._completion = CompletionControl(self, self._history, root or Path.cwd())
         self._mark = ">" if plain else "❯"
+        self._shown_kind: SubmitKind = "message"
         super().__init__(placeholder=placeholder, mark=self._mark, id=id)
         self.set_class(plain, "-plain")
         self.busy = False
@@ -98,6 +106,11 @@ class Composer(ActionPrompt):
         self._names: frozenset[str] = frozenset()
 
     # --- what others call
+
+    @property
+    def kind(self) -> SubmitKind:
+        """What the text would be sent as. A mark counts when it was typed, not when a pasted block begins with it."""
+        return kind_of(self.text, self._names)
 
     def clear_draft(self) -> None:
         """Empty it, undo and chips included."""
@@ -128,9 +141,12 @@ class Composer(ActionPrompt):
         text, attachments, draft = self.value, self.attachments, self.text_for_draft
         if not text.strip():
             return
+        kind = self.kind
+        if kind in OWN_MARKS and not text[1:].strip():
+            return
         self._history.add(text)
         self.clear_draft()
-        self.post_message(self.Submitted(text, mode, kind_of(text, self._names), attachments, draft))
+        self.post_message(self.Submitted(text, mode, kind, attachments, draft))
 
     # --- what the completion needs
 
@@ -172,6 +188,29 @@ class Composer(ActionPrompt):
 
     def _cleared(self) -> None:
         self._completion.reset()
+
+    def load_text(self, text: str) -> None:
+        """Replace the text without undo."""
+        super().load_text(text)
+        self._follow_kind()
+
+    def _text_changed(self) -> None:
+        super()._text_changed()
+        self._follow_kind()
+
+    def _follow_kind(self) -> None:
+        """Show what the text would be sent as."""
+        is_marked = self.document.lines[0][:1] in OWN_MARKS.values()
+        kind = kind_of(self.document.text) if is_marked else "message"
+        if kind == self._shown_kind:
+            return
+        self._shown_kind = kind
+        self.has_own_mark = kind in OWN_MARKS
+        for name in OWN_MARKS:
+            self.set_class(name == kind, f"-{name}")
+        self.border_title = kind if self.has_own_mark else None
+        self.refresh()
+        self.post_message(self.KindChanged())
 
     def _caret_moved(self) -> None:
         first = self.document.lines[0]

@@ -42,6 +42,9 @@ class Prompt(Protocol):
         """Where the composer is on the screen."""
         ...
 
+    has_own_mark: bool
+    """A shell command or a note is being typed, for which nothing is completed."""
+
     def open_popup(self) -> CompletionPopup:
         """Return the popup, mounted."""
         ...
@@ -116,7 +119,7 @@ class CompletionControl:
             self._token = Token("history", 0, self._prompt.text)
         else:
             row, column, line = self._prompt.caret
-            self._token = find_token(row, line, column)
+            self._token = None if self._prompt.has_own_mark else find_token(row, line, column)
         if self._token != self._dismissed:
             self._dismissed = None
         if self._token is None or self._dismissed is not None:

@@ -9,6 +9,7 @@ from textual import events
 from textual.message import Message
 
 from . import paste
+from .composer_commands import OWN_MARKS, kind_of
 from .composer_text import PromptText
 
 MAX_EXPANDED_CHARS = 200_000
@@ -62,7 +63,8 @@ class ChipPrompt(PromptText):
     def set_value(self, text: str) -> None:
         """Replace the text as one step that undo takes back; a long text becomes a chip."""
         text = paste.normalize(text)
-        self.replace_all(self.shelf.add_text(text).token if paste.needs_chip(text) else text)
+        mark = text[:1] if kind_of(text) in OWN_MARKS else ""
+        self.replace_all(mark + self.shelf.add_text(text[len(mark) :]).token if paste.needs_chip(text) else text)
 
     def insert_text(self, text: str) -> None:
         """Insert at the caret, as a paste would."""
@@ -73,7 +75,8 @@ class ChipPrompt(PromptText):
             )
             return
         text = paste.normalize(text)
-        paths = [str(Path(path).expanduser()) for path in paste.image_paths(text)]
+        found = [] if kind_of(self.text) == "shell" else paste.image_paths(text)
+        paths = [str(Path(path).expanduser()) for path in found]
         if paths and all(Path(path).is_file() for path in paths):
             text = "".join(self.shelf.add_image(path).token + " " for path in paths)
         elif paste.needs_chip(text):

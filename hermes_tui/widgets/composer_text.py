@@ -48,6 +48,8 @@ class PromptText(PromptCore):
         self.shelf = PasteShelf()
         self.mark_text = mark
         """The prompt mark, one cell."""
+        self.has_own_mark = False
+        """The first character of the text stands as the prompt mark."""
         self.ghost = ""
         """A hint behind the caret at the end of its line."""
         self._look: _Look | None = None
@@ -144,7 +146,7 @@ class PromptText(PromptCore):
         row = y + round(self.scroll_offset.y)
         if row >= self.wrapped_document.height:
             return Strip.blank(width, look.base)
-        mark = f"{self.mark_text[:1]} " if row == 0 else "  "
+        mark = f"{self.mark_text[:1]} " if row == 0 and not self.has_own_mark else "  "
         segments = [Segment(mark, look.mark)]
         if self.is_blank:
             segments += self._placeholder_segments(look, row)
@@ -170,6 +172,8 @@ class PromptText(PromptCore):
         bounds = [0, *self.wrapped_document.get_offsets(index), len(line)]
         start, end = bounds[section], bounds[section + 1]
         marks = [(a, b, look.chip) for a, b, _ in self.shelf.spans(line)]
+        if self.has_own_mark and index == 0:
+            marks.append((0, 1, look.mark))
         marks += self._selected_range(index, line, look.selection)
         has_caret = self.has_focus and self._cursor_offset[1] == row
         caret = self.selection.end[1]

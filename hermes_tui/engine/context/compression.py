@@ -230,7 +230,7 @@ def _request(history: Sequence[Message], last: int) -> str:
         row = history[place]
         if "compressed" in row:
             return row["compressed"].get("request", "")
-        if row["role"] == "user" and not row.get("synthetic"):
+        if row["role"] == "user" and not row.get("synthetic") and "ran" not in row:
             return "" if place >= len(history) - last else clip(text_of(row), REQUEST_CHARS)
     return ""
 

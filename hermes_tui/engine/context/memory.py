@@ -76,12 +76,17 @@ class MemoryFile:
         used = sum(map(len, entries)) * 100 // self.max_chars
         return "\n".join([f"({used} % of {self.max_chars:,} characters used)", *(f"- {entry}" for entry in shown)])
 
-    def change(self, actions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def entries(self) -> list[str]:
+        """Return the entries as they are now; raises ``ToolError`` when the file cannot be read."""
+        return _split(self._read())
+
+    def change(self, actions: Sequence[Mapping[str, Any]], *, whatever_it_holds: bool = False) -> dict[str, Any]:
         """Apply all actions or none; returns the entries afterwards.
 
         Args:
             actions: ``{"action": "add" | "replace" | "remove", "content", "old_text"}``; ``old_text`` is a part that
-                only one entry has.
+                only one entry has, or one of them whole.
+            whatever_it_holds: Also when somebody else changed the file meanwhile.
 
         Raises:
             ToolError: Nothing was changed; says why.
@@ -89,7 +94,7 @@ class MemoryFile:
         with self._locked():
             text = self._read()
             digest = _digest(text)
-            if self._seen is not None and digest != self._seen:
+            if self._seen is not None and digest != self._seen and not whatever_it_holds:
                 self._seen = digest
                 raise ToolError(
                     f"{self.path.name} was changed by somebody else meanwhile; nothing was written. It now holds: "
@@ -173,6 +178,10 @@ class MemoryBook:
                 texts[name] = ""
         return Snapshot(**texts)
 
+    def file(self, target: str) -> MemoryFile:
+        """Return ``memory`` or ``user``."""
+        return self._files[target]
+
     def change(self, target: str, actions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Apply all actions to one file, or none.
 
@@ -208,6 +217,8 @@ def _place(entries: Sequence[str], part: str) -> int:
     """Return the position of the only entry with this part."""
     if not part.strip():
         raise ToolError("replace and remove need old_text: a part of the entry that no other has.")
+    if part in entries:
+        return entries.index(part)
     found = [place for place, entry in enumerate(entries) if part in entry]
     if len(found) != 1:
         how_many = "No entry has" if not found else f"{len(found)} entries have"

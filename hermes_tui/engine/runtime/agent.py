@@ -25,9 +25,10 @@ from .delegation import BLOCKED_TOOLSETS, Parent
 from .executor import Executor
 from .hub import Hub
 from .interrupt import CancelToken
-from .judge import PLAN_MODE, Judge
+from .judge import MODEL_WORDS, PERSON_WORDS, PLAN_MODE, Judge
 from .loop import Turn, TurnParts
 from .options import AgentOptions, AgentParts
+from .person_command import TOOL, run_command
 from .plan import Planner
 from .route import Route
 from .second_opinion import SecondOpinion
@@ -151,6 +152,41 @@ class Agent:
         if result["completed"]:
             self._titler.start()
         return result
+
+    def run_command(self, command: str) -> dict[str, Any]:
+        """Run a person's command in the session's shell and keep the result for the model. Blocks.
+
+        Raises:
+            HermesError: A turn of this agent is running, or there is no shell.
+        """
+        tool = self._parts.registry.get(TOOL)
+        problem = self._parts.registry.unavailable(TOOL) if tool is not None else "There is no terminal tool."
+        if tool is None or problem:
+            raise HermesError(f"No command can run here. {problem}")
+        if not self._turn_lock.acquire(blocking=False):
+            raise HermesError("A turn is running already.", hint="Wait for it, or interrupt it.")
+        try:
+            self._token = CancelToken()
+            self.hub.turn_id = new_turn_id()
+            self.approvals.start_turn()
+            self.load()
+            executor = self._executor([tool], Guardrails(), by_person=True)
+            return run_command(
+                command,
+                conversation=self.conversation,
+                executor=executor,
+                names=self.route.names(),
+                emit=self.hub.emit,
+                token=self._token,
+                on_end=self.steering.hand_back,
+            )
+        finally:
+            self._token = None
+            self.hub.turn_id = ""
+            if self._compress_after:
+                self._compress_now("")
+            self._compress_after = False
+            self._turn_lock.release()
 
     def compress(self, focus: str = "") -> str:
         """Summarise older messages now, or after the running turn; returns what came of it in words. Blocks.
@@ -328,15 +364,17 @@ class Agent:
         if (turn := self._turn) is not None:
             turn.add_usage(usage, cost_usd)
 
-    def _executor(self, tools: Sequence[Tool], guardrails: Guardrails) -> Executor:
+    def _executor(self, tools: Sequence[Tool], guardrails: Guardrails, *, by_person: bool = False) -> Executor:
         parts, settings = self._parts, self._parts.settings
+        opinion = SecondOpinion(lambda: side_endpoint("approval", parts, self.route), parts.client_for)
         judge = Judge(
             parts.gate,
             self.approvals,
             deadline_s=lambda: settings.approvals.timeout_s,
             agent_id=self._options.agent_id,
-            second_opinion=SecondOpinion(lambda: side_endpoint("approval", parts, self.route), parts.client_for),
+            second_opinion=None if by_person else opinion,
             emit=self.hub.emit,
+            words=PERSON_WORDS if by_person else MODEL_WORDS,
         )
         context = ContextParts(
             session_id=self.session_id,

@@ -22,23 +22,34 @@ from .tool_context import CallContext
 _MAX_ROUNDS = 10
 """Edits and changed files that one call may go through before it is refused."""
 
-REFUSALS: Mapping[str, str] = {
+MODEL_WORDS: Mapping[str, str] = {
     "user": "The person refused this call. Do not try to reach the same end by another way; ask or go on without it.",
     "rule": "The person refused this very action before in this turn. Go on without it.",
     "timeout": "Nobody answered the approval in time, so this did not run. That is not a refusal by the person.",
     "interrupt": "The turn was interrupted while this waited for approval. It did not run.",
     "no_surface": "This needs approval by a person, and nobody is there to ask. It did not run. Find a safer way, or "
     "say that it needs to be done by hand.",
-}
-"""What the model is told, by who decided."""
-
-BLOCKED: Mapping[str, str] = {
     "never": "Blocked, and nobody can allow it: {why}. It did not run.",
     "deny": "Refused by the person's rules: {why}. It did not run.",
     "plan": "Plan mode is on: you may only read, and this is not known to read only ({why}). It did not run. Look "
     "around, then write down what you would do; the person leaves plan mode when they agree.",
 }
-"""What the model is told when nobody was asked."""
+"""What the model is told about a call that may not run: by who decided, else by the verdict."""
+
+PERSON_WORDS: Mapping[str, str] = {
+    "user": "You refused it. It did not run.",
+    "rule": "You refused this very command a moment ago. It did not run.",
+    "timeout": "Nobody answered in time. It did not run.",
+    "interrupt": "It was stopped before an answer. It did not run.",
+    "no_surface": "Nobody is there to ask. It did not run.",
+    "never": "Blocked, and nobody can allow it here: {why}. It did not run.",
+    "deny": "Your rules refuse it: {why}. It did not run. /rules shows them.",
+    "plan": "Plan mode is on, and this may change something ({why}). It did not run. /approvals leaves plan mode.",
+}
+"""What a person is told about their own command."""
+
+BLOCKED = frozenset({"never", "deny", "plan"})
+"""Verdicts that nobody is asked about."""
 
 SENDS = "asks another machine"
 PLAN_MODE = (
@@ -71,6 +82,7 @@ class Judge:
         agent_id: Named in the question when a subagent asks.
         second_opinion: Asked first in mode ``smart``.
         emit: Takes the notice that a call was cleared.
+        words: What a call that may not run is answered with.
     """
 
     def __init__(
@@ -82,6 +94,7 @@ class Judge:
         agent_id: str = "",
         second_opinion: SecondOpinion | None = None,
         emit: Callable[[Event], None] = lambda event: None,
+        words: Mapping[str, str] = MODEL_WORDS,
     ) -> None:
         self._gate = gate
         self._approvals = approvals
@@ -89,6 +102,7 @@ class Judge:
         self._agent_id = agent_id
         self._second_opinion = second_opinion
         self._emit = emit
+        self._words = words
 
     def decide(self, tool: Tool, args: Mapping[str, Any], context: CallContext) -> Permission:
         """Assess, judge and, where needed, ask. What a person edited, or what changed meanwhile, is judged again."""
@@ -99,18 +113,18 @@ class Judge:
             if verdict.verdict == "allow":
                 return Permission(args=args, note=note, is_read=_is_read(assessment))
             if verdict.verdict != "ask":
-                return Permission(args=args, refusal=_blocked(verdict))
+                return Permission(args=args, refusal=self._blocked(verdict))
             request = self._request(tool, assessment, verdict, context)
             if clearance := self._clear(request, verdict, context):
                 note = f"{note} {self._tell(request, clearance)}".lstrip()
             else:
                 decision = self._approvals.request(request, context.cancel)
                 if decision.choice == "deny":
-                    return Permission(args=args, refusal=_refused(decision))
+                    return Permission(args=args, refusal=self._refused(decision))
                 if decision.choice == "edit":
                     edited = _with_command(args, assessment.command, decision.message)
                     if edited is None:
-                        return Permission(args=args, refusal=_refused(ApprovalDecision(choice="deny")))
+                        return Permission(args=args, refusal=self._refused(ApprovalDecision(choice="deny")))
                     args = edited
                     note = f"The person changed the command before it ran, to: {decision.message}"
                     continue
@@ -122,9 +136,17 @@ class Judge:
             # Time went by: the mode or the rules may have become stricter than what was asked about.
             verdict = self._verdict(tool, now, context)
             if verdict.verdict in BLOCKED:
-                return Permission(args=args, refusal=_blocked(verdict))
+                return Permission(args=args, refusal=self._blocked(verdict))
             return Permission(args=args, note=note, is_read=_is_read(assessment))
         return Permission(args=args, refusal=failure("What this call would do kept changing, so it did not run."))
+
+    def _blocked(self, verdict: Verdict) -> dict[str, Any]:
+        why = "; ".join(verdict.reasons) or "a rule forbids it"
+        return failure(self._words[verdict.verdict].format(why=why), denied_by="rule")
+
+    def _refused(self, decision: ApprovalDecision) -> dict[str, Any]:
+        message = f" They said: {decision.message}" if decision.message else ""
+        return failure(f"{self._words[decision.by]}{message}", denied_by=decision.by)
 
     def _remember(self, verdict: Verdict, decision: ApprovalDecision, cwd: str) -> None:
         """Keep the rules of an "always"; what was approved runs also when they cannot be stored."""
@@ -218,16 +240,6 @@ def _action(assessment: Assessment) -> Literal["command", "edit", "read", "send"
     if not assessment.paths:
         return "send" if assessment.sends else "tool"
     return "read" if all(use.kind == "read" for use in assessment.paths) else "edit"
-
-
-def _blocked(verdict: Verdict) -> dict[str, Any]:
-    why = "; ".join(verdict.reasons) or "a rule forbids it"
-    return failure(BLOCKED[verdict.verdict].format(why=why), denied_by="rule")
-
-
-def _refused(decision: ApprovalDecision) -> dict[str, Any]:
-    message = f" They said: {decision.message}" if decision.message else ""
-    return failure(f"{REFUSALS[decision.by]}{message}", denied_by=decision.by)
 
 
 def _with_command(args: Mapping[str, Any], old: str, new: str) -> dict[str, Any] | None:

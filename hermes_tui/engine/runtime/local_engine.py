@@ -12,10 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..api import AgentSession, SessionState
+from ..context.memory import MemoryBook
 from ..policy.trust import TrustStore
 from ..store.db import SessionDB
 from ..types.errors import SessionNotFound
 from .agent import Agent, AgentOptions, AgentParts
+from .memory_directory import MemoryDirectory
 from .model_directory import ModelDirectory, ModelParts
 from .resume import resume_problems
 from .session import LiveSession
@@ -23,7 +25,7 @@ from .session_directory import UNDO_DELETE_S, SessionDirectory
 from .trust_directory import TrustDirectory
 
 
-class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory):
+class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirectory):
     """Implements :class:`~hermes_tui.engine.api.Engine`.
 
     Args:
@@ -31,6 +33,7 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory):
         agent_parts: Makes the parts of one agent (each session has its own gate).
         model_parts: What the model directory works with.
         trust: What the person said to folders.
+        memory: The memory files.
         default_model: ``provider/model`` of new sessions.
         notices: What went wrong while starting.
         warm_up: Loads what the first request of a model needs; called in a thread.
@@ -44,6 +47,7 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory):
         model_parts: ModelParts,
         trust: TrustStore,
         *,
+        memory: MemoryBook | None = None,
         default_model: str = "",
         notices: Sequence[tuple[str, str]] = (),
         warm_up: Callable[[Agent], None] = lambda agent: None,
@@ -52,6 +56,7 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory):
         SessionDirectory.__init__(self, store, secrets)
         ModelDirectory.__init__(self, model_parts)
         TrustDirectory.__init__(self, trust)
+        MemoryDirectory.__init__(self, memory)
         self._agent_parts = agent_parts
         self._default_model = default_model
         self._notices = tuple(notices)

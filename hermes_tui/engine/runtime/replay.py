@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import cast
 
 from ...tools.registry import ToolRegistry
 from ..api import StoredMessage
@@ -24,7 +25,8 @@ from ..types.events import (
     TurnInterrupted,
     TurnStarted,
 )
-from ..types.messages import JsonObject, Message, ToolCall, text_of
+from ..types.messages import JsonObject, Message, ToolCall, text_of, typed_text
+from .person_command import payload_of
 from .steering import detach
 
 LOST_RESULT = json.dumps({"ok": False, "error": "The result was never stored."})
@@ -53,7 +55,11 @@ def replay(messages: Sequence[StoredMessage], registry: ToolRegistry) -> list[Ev
                 if step:
                     events.append(_finished(end))
                 step, end = 0, ""
-                events.append(TurnStarted(text=text_of(message), at=message.get("created_at", 0.0)))
+                is_command, at = "ran" in message, message.get("created_at", 0.0)
+                events.append(TurnStarted(text=typed_text(message), is_command=is_command, at=at))
+                if is_command:
+                    step = 1
+                    events.extend(_ran(message, registry))
             case "assistant":
                 step, end = step + 1, message.get("finish_reason", "")
                 events.append(StepStarted(step=step))
@@ -135,6 +141,21 @@ def _outcome(message: Message, payload: JsonObject) -> Outcome:
     if payload.get("denied_by") in _DENIED_BY_PERSON_OR_RULE:
         return "denied"
     return "timeout" if payload.get("timed_out") else "error"
+
+
+def _ran(message: Message, registry: ToolRegistry) -> list[Event]:
+    ran, payload = message["ran"], payload_of(message)
+    call = ran["call"]
+    name, args = call["function"]["name"], _object(call["function"]["arguments"])
+    finished = ToolFinished(
+        call_id=call["id"],
+        name=name,
+        outcome=cast(Outcome, ran["outcome"]),
+        result=json.dumps(payload, ensure_ascii=False),
+        duration_s=ran["duration_s"],
+        display=_describe(registry, name, args, payload),
+    )
+    return [_started(call, registry), finished]
 
 
 def _close(call: ToolCall, registry: ToolRegistry) -> ToolFinished:

@@ -106,9 +106,17 @@ class LiveSession:
         Raises:
             HermesError: Another process has the session open.
         """
-        if self._state.read_only:
-            raise HermesError("This session is open in another window.", hint="Go on there, or fork it.")
+        self._check_writable()
         return self._agent.run_conversation(_content(text, images) if images else text)
+
+    def run_command(self, command: str) -> Mapping[str, Any]:
+        """Run a command of the person's own in the session's shell, as a turn without a model.
+
+        Raises:
+            HermesError: Another process has the session open, a turn is running, or there is no shell.
+        """
+        self._check_writable()
+        return self._agent.run_command(command)
 
     def interrupt(self, reason: str = "user") -> None:
         """Stop the running turn. Any thread, returns at once."""
@@ -166,6 +174,10 @@ class LiveSession:
         """End the session's processes and flush its rows."""
         self._agent.close()
         self._on_close()
+
+    def _check_writable(self) -> None:
+        if self._state.read_only:
+            raise HermesError("This session is open in another window.", hint="Go on there, or fork it.")
 
     def _get_ready(self) -> None:
         """Read the past, say that the session is open, and load what the first request needs."""

@@ -117,4 +117,5 @@ class Titler:
 
 
 def _first(history: list[Message], role: str) -> str:
-    return next((text for row in history if row["role"] == role and (text := text_of(row))), "")
+    said = (text_of(row) for row in history if row["role"] == role and "ran" not in row)
+    return next(filter(None, said), "")

@@ -47,7 +47,11 @@ def _section(message: Message) -> str:
     parts = [f"<h2>{_escape(role.capitalize())}</h2>"]
     if message.get("reasoning"):
         parts.append(_folded("Reasoning", message["reasoning"]))
-    parts += _prose(text_of(message))
+    if "ran" in message and isinstance(content := message["content"], list):
+        command, outcome, *output = (str(part.get("text", "")) for part in content)
+        parts += [f"<pre>{_escape(command)}</pre>", *_plain(outcome), *(_folded("Output", text) for text in output)]
+    else:
+        parts += _prose(text_of(message))
     parts += [f'<img alt="" src="{url}">' for url in _images(message.get("content"))]
     if message.get("partial"):
         parts += [*_prose(message["partial"]), "<p><em>(interrupted)</em></p>"]

@@ -42,6 +42,10 @@ def _message(message: Message) -> list[str]:
     text = text_of(message)
     if message["role"] == "tool":
         return [f"**Result of {message.get('tool_name', 'tool')}**", "", *_fenced(text), ""]
+    if "ran" in message and isinstance(content := message["content"], list):
+        command, outcome, *output = (str(part.get("text", "")) for part in content)
+        fenced = [line for text in output for line in (*_fenced(text), "")]
+        return ["## User", "", *_fenced(command), "", outcome, "", *fenced]
     lines = [f"## {message['role'].capitalize()}", ""] if text or message.get("partial") else []
     lines += [text, ""] if text else []
     if message.get("partial"):

@@ -7,7 +7,7 @@ import time
 
 from ..types.errors import SessionNotFound
 from ..types.ids import new_session_id
-from ..types.messages import text_of
+from ..types.messages import typed_text
 from . import lineage, names, rows
 from .base import Part
 from .session_rows import make
@@ -82,7 +82,7 @@ class ForksPart(Part):
                 "updated_at = ? WHERE no = ?",
                 (gone, time.time(), session["no"]),
             )
-            return text_of(first.message)
+            return typed_text(first.message)
 
         return self._db.write(job)
 

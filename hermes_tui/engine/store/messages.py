@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..api import StoredMessage
-from ..types.messages import Message, text_of
+from ..types.messages import Message, typed_text
 from . import lineage, names, rows
 from .base import Part
 from .past import model_history
@@ -106,6 +106,6 @@ def store(conn: sqlite3.Connection, session_no: int, messages: Iterable[tuple[Me
         (len(ids), len(asked), oldest, newest, ids[-1], end, session_no),
     )
     for message in asked[:1]:
-        preview = names.one_line(text_of(message))
+        preview = names.one_line(typed_text(message))
         conn.execute("UPDATE sessions SET preview = ? WHERE no = ? AND preview = ''", (preview, session_no))
     return ids

@@ -69,6 +69,8 @@ class TurnStarted(Event):
     """A user message was accepted."""
 
     text: str
+    is_command: bool = False
+    """A command of the person's own: it runs, and no model is asked."""
     model: str = ""
     provider: str = ""
 

@@ -61,6 +61,21 @@ class Compressed(TypedDict):
     """What the person asked for, when that message itself is not kept."""
 
 
+class PersonCommand(TypedDict):
+    """On a user row: a command that the person ran themselves.
+
+    The row's content is text parts: what was typed, what came of it in words, the output if there is any.
+    """
+
+    call: ToolCall
+    """As a model would have made it."""
+    outcome: str
+    """An :data:`~hermes_tui.engine.types.events.Outcome`."""
+    result: JsonObject
+    """The tool's result without its output."""
+    duration_s: float
+
+
 class Message(TypedDict):
     """One row of a history."""
 
@@ -84,6 +99,8 @@ class Message(TypedDict):
     """True for a row the engine wrote to close an interrupted turn."""
     compressed: NotRequired[Compressed]
     """Present on the row that stands for summarised messages."""
+    ran: NotRequired[PersonCommand]
+    """Present on the row of a command that the person ran."""
     created_at: NotRequired[float]
     """Unix seconds."""
 
@@ -108,3 +125,9 @@ def text_of(message: Message | ApiMessage) -> str:
     if not content:
         return ""
     return "\n".join(str(part.get("text", "")) for part in content if part.get("type") == "text")
+
+
+def typed_text(message: Message) -> str:
+    """Return what the person typed for a user row: of a command they ran, the command without what came of it."""
+    content = message.get("content")
+    return str(content[0].get("text", "")) if "ran" in message and isinstance(content, list) else text_of(message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hermes_tui.engine.types.errors import HermesError
+from hermes_tui.widgets.composer_commands import kind_of
 
 if TYPE_CHECKING:
     from hermes_tui.screens.chat import ChatScreen
@@ -58,9 +59,9 @@ def undo(chat: ChatScreen, args: str, *, resend: bool = False) -> None:
             chat.say("There is nothing to take back.")
             return
         chat.sessions.drop_last_exchange()
-        if resend:
+        if resend and kind_of(text) == "message":
             chat.turns.send(text)
-        else:
+        else:  # also a command of the person's own: it is run again by their hand only
             chat.composer.put_back(text)
 
     chat.run_in_thread(work, "undo")

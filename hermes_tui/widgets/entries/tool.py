@@ -49,8 +49,8 @@ class ToolEntry(Entry):
     """
 
     __slots__ = (
-        "_draft_size", "_live", "_live_lines", "_notes", "_started", "args", "call_id", "display", "duration_s", "name",
-        "outcome", "result", "state",
+        "_draft_size", "_live", "_live_lines", "_notes", "_started", "args", "by_person", "call_id", "display",
+        "duration_s", "name", "outcome", "result", "state",
     )  # fmt: skip
 
     KIND: ClassVar[str] = "tool"
@@ -64,6 +64,8 @@ class ToolEntry(Entry):
         self.args: Mapping[str, Any] = args or {}
         self.display: Mapping[str, Any] = display or {}
         self.state: State = "draft"
+        self.by_person = False
+        """The person ran it and wants to see what came of it."""
         self.outcome = ""
         self.result = ""
         self.duration_s = 0.0

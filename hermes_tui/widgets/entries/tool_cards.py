@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 ERROR_LINES: Final = 10
 """Last lines of a failed call that are shown without being asked for."""
+PERSON_LINES: Final = 24
+"""Last lines of a person's own command that are shown without being asked for."""
 MAX_SUMMARY: Final = 40
 """Cells of a summary in the header."""
 DIFF_LINES: Final = 40
@@ -30,15 +32,17 @@ def _output(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
     lines = output_lines(shown if isinstance(shown, str) else result_text(entry.result))
     if is_open:
         return line_units(lines, "muted", prefix=BAR)
+    if entry.by_person and entry.expanded is None:
+        return _tail(lines, "muted", PERSON_LINES)
     if entry.outcome in {"error", "timeout"}:
-        return _tail(lines, "muted")
+        return _tail(lines, "muted", ERROR_LINES)
     return []
 
 
-def _tail(lines: Sequence[str], role: str) -> list[Unit]:
-    hidden = len(lines) - ERROR_LINES
+def _tail(lines: Sequence[str], role: str, count: int) -> list[Unit]:
+    hidden = len(lines) - count
     units: list[Unit] = [more_unit(hidden, "earlier")] if hidden > 0 else []
-    return [*units, *line_units(lines[-ERROR_LINES:], role, prefix=BAR)]
+    return [*units, *line_units(lines[-count:], role, prefix=BAR)]
 
 
 def more_unit(count: int, what: str = "more") -> Unit:
