@@ -51,6 +51,12 @@ def test_an_empty_session(looks_as_kept, size):
     assert looks_as_kept(scenes.empty, size)
 
 
+@pytest.mark.parametrize("size", ["120x40", "80x24", "40x12"])
+def test_a_command_of_ones_own(looks_as_kept, size):
+    """Its card is open, and the prompt says that a command is being typed."""
+    assert looks_as_kept(scenes.own_command, size)
+
+
 def test_the_queue_with_the_focus(looks_as_kept):
     """A chosen message and the keys that act on it."""
     assert looks_as_kept(scenes.queue_focused, "60x16")

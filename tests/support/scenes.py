@@ -114,6 +114,27 @@ async def panel(stage: Stage) -> None:
     await stage.drawn()
 
 
+async def own_command(stage: Stage) -> None:
+    """The person's own command has run, a note was kept, and the next command is being typed."""
+    await stage.open(title="Fix the flaky sync test", cost_usd=0.24, context_tokens=71_900)
+    command = "git log --oneline -3"
+    output = "f3a1c07 Flush the first record at once\n91be2d4 Name the timer's thread\n0c44e19 Version 0.4.2\n"
+    result = {"ok": True, "exit_code": 0, "output": output, "cwd": "/work", "duration_s": 0.02}
+    await stage.play(
+        ev.TurnStarted(text=f"!{command}", is_command=True, at=NOW),
+        *story.called("c1", "terminal", {"command": command}, result),
+        story.finished(),
+        ev.Notice(
+            level="info",
+            text="Kept in MEMORY.md (24 of 2,200 characters): CI has four slow cores",
+            hint="Sessions that begin later know it. /forget takes it back.",
+            kind="memory",
+        ),
+    )
+    stage.chat.composer.insert_text("!git show --stat")
+    await stage.drawn()
+
+
 async def queue_focused(stage: Stage) -> None:
     """The queue is edited."""
     await running(stage)

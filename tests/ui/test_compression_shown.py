@@ -67,7 +67,7 @@ def test_while_it_runs_messages_wait_and_esc_reaches_the_engine() -> None:
         def __getattr__(self, name: str) -> Any:
             return lambda *args, **options: None
 
-        def run_in_thread(self, work: Any, name: str) -> None:
+        def run_in_thread(self, work: Any, name: str, failed: Any) -> None:
             work()
 
     turns = Turns(View())

@@ -29,8 +29,12 @@ class View:
     def show_busy(self, busy: bool) -> None:
         self.busy = busy
 
-    def run_in_thread(self, work: Callable[[], object], name: str) -> None:
+    def show_failed(self, message: QueuedMessage) -> None:
+        self.refused.append(message)
+
+    def run_in_thread(self, work: Callable[[], object], name: str, failed: Callable[[], object]) -> None:
         self.work.append(work)
+        self.failed = failed
 
 
 class Session:
@@ -164,3 +168,24 @@ def test_answers_go_to_the_session_with_their_ids() -> None:
     turns.answer_approval("r1", "decision")  # type: ignore[arg-type]
     turns.answer_clarify("r2", "answer")  # type: ignore[arg-type]
     assert session.calls == [("answer_approval", ("r1", "decision")), ("answer_clarify", ("r2", "answer"))]
+
+
+def test_a_command_runs_without_a_message_and_waits_its_turn_among_them() -> None:
+    turns, view, session = opened()
+    turns.send("one")
+    turns.send("!ls -la", is_command=True)
+    assert view.waiting == ["!ls -la"]
+    turns.finished()
+    for work in view.work:
+        work()
+    assert session.calls == [("run_turn", ("one", ())), ("run_command", ("ls -la",))]
+    assert view.sent == ["one", "!ls -la"]
+
+
+def test_a_message_that_no_turn_can_be_made_of_comes_back_and_the_queue_goes_on() -> None:
+    turns, view, _ = opened()
+    turns.send("look", ["gone.png"], "draft")
+    turns.send("two")
+    view.failed()
+    assert view.refused == [QueuedMessage("look", ["gone.png"], "draft")]
+    assert (view.sent, view.waiting, turns.running) == (["look", "two"], [], True)

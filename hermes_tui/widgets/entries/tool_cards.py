@@ -32,7 +32,8 @@ def _output(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
     lines = output_lines(shown if isinstance(shown, str) else result_text(entry.result))
     if is_open:
         return line_units(lines, "muted", prefix=BAR)
-    if entry.by_person and entry.expanded is None:
+    says_all = entry.outcome == "denied" and len(str(entry.display.get("summary", ""))) <= MAX_SUMMARY
+    if entry.by_person and entry.expanded is None and not says_all:
         return _tail(lines, "muted", PERSON_LINES)
     if entry.outcome in {"error", "timeout"}:
         return _tail(lines, "muted", ERROR_LINES)

@@ -49,7 +49,7 @@ async def test_alt_enter_steers_while_a_turn_runs():
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [("!ls", "message"), ("#note", "message"), ("/help", "command"), ("/etc", "message"), ("/home/x y", "message")],
+    [("!ls", "shell"), ("#note", "note"), ("/help", "command"), ("/etc", "message"), ("/home/x y", "message")],
 )
 async def test_what_is_sent_says_its_kind(text, kind):
     app = PromptApp()
@@ -476,3 +476,61 @@ async def test_nothing_wakes_up_while_the_prompt_rests():
         await pilot.pause()
         running = [timer for timer in app.composer._timers if timer._active.is_set()]
         assert running == []
+
+
+@pytest.mark.parametrize(("mark", "name"), [("!", "shell"), ("#", "note")])
+async def test_a_mark_changes_the_look_of_the_prompt_and_completes_nothing(
+    mark: str, name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.py").touch()
+    app = PromptApp(tmp_path)
+    async with app.run_test() as pilot:
+        await write(pilot, "x @a")
+        await until(pilot, lambda: "a.py" in "".join(rows_of(app)[:-3]))
+        await pilot.press("escape", "ctrl+c")
+        await write(pilot, f"{mark}x @a")
+        await until(pilot, lambda: app.composer.border_title == name)
+        prompt = next(row for row in rows_of(app) if f"{mark}x @a" in row)
+        assert "\u276f" not in prompt and "a.py" not in "".join(rows_of(app))
+        await pilot.press("home", "delete")
+        await until(pilot, lambda: app.composer.border_title is None)
+        assert len(app.all(Composer.KindChanged)) == 2
+
+
+async def test_a_bare_mark_sends_nothing_and_up_brings_a_command_back_as_one() -> None:
+    app = PromptApp()
+    async with app.run_test() as pilot:
+        await write(pilot, "!")
+        await pilot.press("enter")
+        assert app.sent == []
+        await write(pilot, "ls")
+        await pilot.press("enter", "up")
+        assert (app.composer.text, app.composer.kind, app.composer.border_title) == ("!ls", "shell", "shell")
+
+
+async def test_a_long_command_comes_back_as_a_command() -> None:
+    app = PromptApp()
+    async with app.run_test() as pilot:
+        text = "!" + "\n".join(f"echo {number}" for number in range(30))
+        app.composer.set_value(text)
+        assert (app.composer.value, app.composer.kind) == (text, "shell")
+        await pilot.press("enter")
+        assert app.sent == [text]
+
+
+async def test_a_pasted_block_that_begins_with_a_mark_is_no_command() -> None:
+    app = PromptApp()
+    async with app.run_test() as pilot:
+        await paste(app, pilot, "!" + "x\n" * 30)
+        await pilot.press("enter")
+        assert [message.kind for message in app.all(Composer.Submitted)] == ["message"]
+
+
+async def test_an_image_path_in_a_command_stays_a_path(tmp_path: Path) -> None:
+    image = tmp_path / "a.png"
+    image.write_bytes(b"x")
+    app = PromptApp()
+    async with app.run_test() as pilot:
+        await write(pilot, "!file ")
+        await paste(app, pilot, str(image))
+        assert (app.composer.value, app.composer.attachments) == (f"!file {image}", ())
