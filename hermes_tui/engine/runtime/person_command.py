@@ -77,13 +77,6 @@ def run_command(
     return summary
 
 
-def payload_of(message: Message) -> JsonObject:
-    """Return the tool's whole result from the row of a command that the person ran."""
-    content = message["content"]
-    output = content[2] if isinstance(content, list) and len(content) > 2 else {}
-    return {**message["ran"]["result"], "output": output.get("text", "")}
-
-
 def _row(command: str, call: ToolCall, result: CallResult) -> Message:
     payload: JsonObject = json.loads(result.text)
     output = str(payload.pop("output", ""))

@@ -26,7 +26,6 @@ from ..types.events import (
     TurnStarted,
 )
 from ..types.messages import JsonObject, Message, ToolCall, text_of, typed_text
-from .person_command import payload_of
 from .steering import detach
 
 LOST_RESULT = json.dumps({"ok": False, "error": "The result was never stored."})
@@ -144,7 +143,7 @@ def _outcome(message: Message, payload: JsonObject) -> Outcome:
 
 
 def _ran(message: Message, registry: ToolRegistry) -> list[Event]:
-    ran, payload = message["ran"], payload_of(message)
+    ran, payload = message["ran"], _payload(message)
     call = ran["call"]
     name, args = call["function"]["name"], _object(call["function"]["arguments"])
     finished = ToolFinished(
@@ -156,6 +155,13 @@ def _ran(message: Message, registry: ToolRegistry) -> list[Event]:
         display=_describe(registry, name, args, payload),
     )
     return [_started(call, registry), finished]
+
+
+def _payload(message: Message) -> JsonObject:
+    """Return the whole result of a command that the person ran."""
+    content = message["content"]
+    output = content[2] if isinstance(content, list) and len(content) > 2 else {}
+    return {**message["ran"]["result"], "output": output.get("text", "")}
 
 
 def _close(call: ToolCall, registry: ToolRegistry) -> ToolFinished:
