@@ -266,7 +266,7 @@ class HermesApp(TerminalApp):
         error = self._exception or sys.exc_info()[1]
         if isinstance(error, WorkerFailed):
             error = error.error
-        path = write_crash_log(error, self._config_home)
+        path = write_crash_log(error, self._config_home / "logs" if self._config_home else None)
         self.goodbye = f"hermes-tui stopped on an internal error: {type(error).__name__}: {error}\nDetails: {path}"
         self.close_engine(wait_s=0)  # the loop ends only when the turn's thread does
         self._close_messages_no_wait()

@@ -12,9 +12,10 @@ import threading
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from .crash_log import write_crash_log
 from .engine.config.loader import LoadedSettings
 from .engine.config.paths import ensure_private_dir
-from .engine.config.secrets import Keys
+from .engine.config.secrets import Keys, single_keys, stored_keys
 from .engine.config.settings import ProviderSettings
 from .engine.context.memory import MemoryBook
 from .engine.policy.redaction import Redactor
@@ -68,6 +69,7 @@ class Workshop:
         self._flags = dict(endpoint_flags or {})
         self._windows: dict[str, int] = {}
         self._secrets = {env[name] for name in SEARCH_KEYS if env.get(name)}
+        self._has_looked = False
         self._lock = threading.Lock()
 
     def _open_store(self) -> SessionDB:
@@ -117,8 +119,19 @@ class Workshop:
             agent.set_window(known.context_window)
 
     def secrets(self) -> Collection[str]:
-        """Values of the keys in use."""
+        """Values of the keys in use, and of those that lie ready: a fallback's key is a secret before it is needed."""
+        if not self._has_looked:
+            self._has_looked = True
+            self._secrets.update(self._keys_at_hand())
         return tuple(self._secrets)
+
+    def _keys_at_hand(self) -> tuple[str, ...]:
+        given = [self.env.get(name, "") for name in self._key_names()]
+        given += [settings.api_key for settings in self.loaded.settings.providers.values()]
+        try:
+            return (*single_keys(given), *stored_keys(self.loaded.paths))
+        except ConfigError:  # the file cannot be read, which resolving says
+            return single_keys(given)
 
     # Parts
 
@@ -138,11 +151,16 @@ class Workshop:
             key_names=self._key_names(),
             secrets=self.secrets,
             is_trusted=self.trust.is_trusted,
+            report_crash=self._report_crash,
             forget_key=self.keys.forget,
             memory=self.memory,
             archive=self.store,
             cost_usd=cost_usd,
         )
+
+    def _report_crash(self, error: BaseException) -> str:
+        place = write_crash_log(error, self.loaded.paths.log_dir, Redactor(self.secrets).text)
+        return "" if "\n" in place else place  # no file could be made; the log has it
 
     def _spill_dir(self) -> Path:
         try:

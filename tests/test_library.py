@@ -178,3 +178,41 @@ def test_a_key_of_an_endpoint_given_by_url_stays_out_of_child_processes(
         agent.chat("go")
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
     assert json.loads(results[0])["output"].strip() == "0"
+
+
+def test_keys_that_were_not_needed_yet_stay_out_of_child_processes_and_of_the_store(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch, isolated_home: Path
+) -> None:
+    spare, written = "sk-spare-of-a-fallback", "key-of-the-settings-file"
+    monkeypatch.setenv("DEEPSEEK_API_KEY", spare)
+    monkeypatch.setenv("COPY_OF_IT", spare)
+    monkeypatch.setenv("ANOTHER", written)
+    (isolated_home / "hermes").mkdir()
+    (isolated_home / "hermes" / "config.toml").write_text(
+        f'[providers.mine]\nbase_url = "http://127.0.0.1:9/v1"\napi_key = "{written}"\n'
+    )
+    server.add(Turn(tool_calls=(Call(name="terminal", args={"command": "printenv"}),)))
+    results: list[str] = []
+    with AIAgent(
+        **options(server, callbacks={"on_tool_finished": lambda tool, result: results.append(result)})
+    ) as agent:
+        agent.chat(f"I have {spare} and {written}")
+        assert spare not in results[0] and written not in results[0] and "HOME" in results[0]
+        stored = str([row.message for row in agent._shop.store.history(agent.session_id)])
+    assert spare not in stored and written not in stored and "[redacted" in stored
+
+
+def test_an_internal_error_is_a_result_with_a_private_traceback(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_args: object) -> float:
+        raise RuntimeError(f"with {KEY}")
+
+    monkeypatch.setattr("hermes_tui.bootstrap.cost_usd", broken)
+    with AIAgent(**options(server)) as agent:
+        result = agent.run_conversation("hi")
+    assert result["exit_reason"] == "error" and "internal error" in result["errors"][0]
+    (path,) = [word for word in result["errors"][0].split() if "crash-" in word]
+    log = Path(path)
+    assert "RuntimeError" in log.read_text() and KEY not in log.read_text()
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600

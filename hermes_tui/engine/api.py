@@ -255,6 +255,8 @@ class SessionState:
     cost_usd: float | None = 0.0
     compaction_count: int = 0
     """How often older messages were summarised when it was opened."""
+    cost_cap_usd: float = 0.0
+    """What the session may cost; 0 without a limit."""
     running: bool = False
     read_only: bool = False
     """It can be read here, not continued: another process has it open."""

@@ -41,7 +41,7 @@ class ChatShell:
         header.note = "demo" if state.provider == "demo" else ""
         status.model = state.model
         status.approval_mode = state.approval_mode
-        self._set_usage(state.context_tokens, state.context_window, state.cost_usd)
+        self._set_usage(state)
 
     def show_place(self, state: SessionState) -> None:
         """Show what a session is called and where it works."""
@@ -50,8 +50,13 @@ class ChatShell:
         header.folder = short_folder(state.cwd, str(Path.home()))
         header.branch = state.branch
 
-    def _set_usage(self, tokens: int, window: int, cost_usd: float | None) -> None:
-        self._chat.status.set_usage(context_tokens=tokens or None, context_window=window or None, cost_usd=cost_usd)
+    def _set_usage(self, counts: SessionState | ev.UsageUpdated) -> None:
+        self._chat.status.set_usage(
+            context_tokens=counts.context_tokens or None,
+            context_window=counts.context_window or None,
+            cost_usd=counts.cost_usd,
+            cost_cap_usd=counts.cost_cap_usd or None,
+        )
 
     def show_activity(self, text: str) -> None:
         """Say what the turn is doing now."""
@@ -81,7 +86,7 @@ class ChatShell:
 
     def show_usage(self, event: ev.UsageUpdated) -> None:
         """Show tokens, window and cost."""
-        self._set_usage(event.context_tokens, event.context_window, event.cost_usd)
+        self._set_usage(event)
         total = event.session
         rows = (
             ContextRow("from cache", total.cache_read_tokens),

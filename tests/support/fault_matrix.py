@@ -44,6 +44,8 @@ from hermes_tui.engine.types.messages import Message
 
 MODES: tuple[ApiMode, ...] = ("chat_completions", "codex_responses", "anthropic_messages")
 STALL_S = 0.1
+TITLE_S = 20.0
+"""The session is named on a thread of its own, which a turn cancels: nothing of that may fall into the failing turn."""
 FOR_EVER = 1_000
 """More often than any turn asks."""
 
@@ -254,11 +256,12 @@ def _run_cell(fault: Fault, mode: ApiMode, clients: ProviderClients, folder: Pat
         made = _agent(fault, mode, recorder, folder, (server, second), spare=spare)
         past = _long_past() if fault.long_past else None
         first = made.agent.run_conversation("hello", conversation_history=past)
-        before, events_before = len(recorder.requests), len(made.events)
+        made.agent.wait_for_title(TITLE_S)
+        before = len(recorder.requests)
         made.waits.clear()
-        result = made.agent.run_conversation("FAULT")
+        result = made.agent.run_conversation("FAULT", task_id="fault")
         requests = recorder.requests[before:]
-        events = made.events[events_before:]
+        events = [event for event in made.events if event.turn_id == "fault"]
         cell = Cell(
             ending=result["exit_reason"],
             asked=sum(1 for request in requests if request.endpoint.provider == "first" and request.tools),

@@ -133,13 +133,27 @@ class MemoryStore:
         session_id: str | None = None,
         parent: str | None = None,
         claim: bool = False,
+        messages: Sequence[Message] = (),
     ) -> str:
         name = session_id or f"s{len(self.rows)}"
         self.created.append(
             {"id": name, "source": source, "cwd": cwd, "model": model, "provider": provider, "parent": parent}
         )
         self.rows[name] = []
+        try:
+            self.append_many(name, messages)
+        except Exception:
+            del self.rows[name]
+            raise
         return name
+
+    def append_many(self, session_id: str, messages: Sequence[Message]) -> list[int]:
+        before = len(self.rows[session_id])
+        try:
+            return [self.append(session_id, message) for message in messages]
+        except Exception:
+            del self.rows[session_id][before:]
+            raise
 
     def append(self, session_id: str, message: Message) -> int:
         if self.failure is not None and self.fail_after is not None and self._next_id > self.fail_after:

@@ -92,11 +92,19 @@ class Keys:
 
 def known_keys(env: Mapping[str, str], paths: Paths) -> tuple[str, ...]:
     """Return the keys that lie in the credentials file and in the environment, to be taken out of texts."""
-    stored = [
-        str(table.get("api_key", "")) for table in read_toml(paths.credentials_file).values() if isinstance(table, dict)
-    ]
     given = [value for name, value in env.items() if name.endswith(_KEY_NAMES)]
-    return tuple(key for text in (*stored, *given) for key in text.split(",") if key)
+    return (*stored_keys(paths), *single_keys(given))
+
+
+def stored_keys(paths: Paths) -> tuple[str, ...]:
+    """Return the keys that lie in the credentials file."""
+    tables = read_toml(paths.credentials_file).values()
+    return single_keys(str(table.get("api_key", "")) for table in tables if isinstance(table, dict))
+
+
+def single_keys(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return each key of texts that may hold several with commas between them."""
+    return tuple(key for text in texts for part in text.split(",") if (key := part.strip()))
 
 
 def save_api_key(paths: Paths, provider: str, api_key: str) -> Path:

@@ -135,10 +135,15 @@ class DelegationSettings:
 class BudgetSettings:
     """``[budget]``."""
 
-    max_tokens_per_turn: int = 0
-    """0 sets no limit."""
-    max_cost_usd: float = 0.0
-    """Per session; 0 sets no limit."""
+    max_tokens_per_turn: int = field(default=0, metadata={"min": 0})
+    """Tokens of one turn, subagents included; at the limit the person is asked, without a screen the turn sums up and
+    ends. 0 sets no limit."""
+    max_tokens: int = field(default=0, metadata={"min": 0})
+    """The same for a whole session."""
+    max_cost_usd_per_turn: float = field(default=0.0, metadata={"min": 0.0})
+    """Dollars of one turn; requests without a known price count nothing. 0 sets no limit."""
+    max_cost_usd: float = field(default=0.0, metadata={"min": 0.0})
+    """Dollars of a whole session."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,10 @@ from ..types.messages import JsonObject
 
 IMAGE_TOKENS = 1_000
 """Source: what the vendors charge for a screenshot of about a megapixel."""
+MIN_SHARE = 1 / 3
+"""Tokens counted for each estimated one, at least. Source: prose comes to 0.8, code to 1.2, rows of blanks to 0.4."""
+MIN_MISSING = 2_000
+"""Tokens that a count may be too small by without a word: of a short text the share says little."""
 MESSAGE_TOKENS = 4
 """Role and separators of one message. Source: OpenAI's counting recipe for chat models."""
 
@@ -60,6 +64,7 @@ class Calibration:
 
     def __init__(self) -> None:
         self._factor = 1.0
+        self._is_known = False
 
     @property
     def factor(self) -> float:
@@ -70,7 +75,16 @@ class Calibration:
         """Return the estimate as the provider would probably count it."""
         return round(estimate * self._factor)
 
-    def learn(self, estimate: int, counted: int) -> None:
-        """Remember how a request's raw estimate compares to the prompt tokens that the provider reported."""
-        if estimate > 0 and counted > 0:
-            self._factor = min(4.0, max(0.25, counted / estimate))
+    def learn(self, estimate: int, counted: int) -> bool:
+        """Remember how a request's raw estimate compares to the prompt tokens that the provider reported.
+
+        False, and nothing is learnt, when the count is so small that a part of the request was not read: far below
+        what any tokenizer makes of such a text, or below half of what this one made of the conversation before.
+        """
+        if estimate <= 0 or counted <= 0:
+            return True
+        share = counted / estimate
+        if estimate - counted > MIN_MISSING and share < max(MIN_SHARE, self._factor / 2 if self._is_known else 0.0):
+            return False
+        self._factor, self._is_known = min(4.0, max(0.25, share)), True
+        return True

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 from ...tools.base import Tool
 from ..policy.approvals import Approvals
+from ..policy.budget import Spent
 from ..policy.guardrails import Guardrails
 from ..policy.redaction import Redactor
 from ..providers.base import Endpoint
@@ -32,6 +34,7 @@ from .person_command import TOOL, run_command
 from .plan import Planner
 from .route import Route
 from .second_opinion import SecondOpinion
+from .spending import Spending
 from .steering import Steering
 from .title import Titler
 from .tool_context import ContextParts, SessionObjects, pinned_by, restore_tools, scrub_env
@@ -95,6 +98,7 @@ class Agent:
             pinned=lambda: pinned_by(self._tools(), self._objects),
         )
         self._compress_after = False
+        self._spending = Spending(parts.settings.budget, self.hub.emit, self._spent)
 
     @property
     def session_id(self) -> str:
@@ -136,18 +140,19 @@ class Agent:
         """
         if not self._turn_lock.acquire(blocking=False):
             raise HermesError("A turn is running already.", hint="Wait for it, steer it, or interrupt it.")
+        parent = self._options.parent
+        token = self._token = CancelToken() if parent is None else parent.token.child()
         try:
             self._titler.stop()
-            if conversation_history is not None:
-                self.load()
-                self.conversation.adopt(conversation_history, *self.route.names())
-            result = self._run_turn(user_message, system_message or "", task_id)
-            while result["completed"] and (addition := self.steering.deliver()):
-                result = self._run_turn(addition, "", None)
+            prepare = self.load if conversation_history is None else partial(self._adopt, conversation_history)
+            result = self._run_turn(token, user_message, system_message or "", task_id, prepare)
+            while result["completed"] and not token.cancelled and (addition := self.steering.deliver()):
+                result = self._run_turn(token, addition, "", None, self.load)
+            self.steering.hand_back()
             if self._compress_after:
                 self._compress_now("")
         finally:
-            self._compress_after = False
+            self._compress_after, self._token = False, None
             self._turn_lock.release()
         if result["completed"]:
             self._titler.start()
@@ -225,7 +230,7 @@ class Agent:
             self._token = None
 
     def interrupt(self, reason: str = "user") -> None:
-        """Stop the running turn. Any thread, returns at once."""
+        """Stop the running turn, also one that only begins; does nothing when none runs. Any thread, at once."""
         if (token := self._token) is not None:
             token.cancel_soon(reason)
 
@@ -282,27 +287,38 @@ class Agent:
             self._turn_lock.release()
         self._objects.close()
 
-    def _run_turn(self, content: str | list[JsonObject], system_message: str, task_id: str | None) -> dict[str, Any]:
-        parent = self._options.parent
-        self._token = CancelToken() if parent is None else parent.token.child()
+    def _adopt(self, history: Sequence[Message]) -> None:
+        self.load()
+        if self.conversation.adopt(history, *self.route.names()):
+            self._spending.start_session()
+
+    def _run_turn(
+        self,
+        token: CancelToken,
+        content: str | list[JsonObject],
+        system_message: str,
+        task_id: str | None,
+        prepare: Callable[[], None],
+    ) -> dict[str, Any]:
         self.hub.turn_id = task_id or new_turn_id()
-        if parent is None:
+        if self._options.parent is None:
             self.approvals.start_turn()
+            self._spending.start_turn()
         try:
-            self._turn = Turn(self._turn_parts(self._token, system_message))
+            self._turn = Turn(self._turn_parts(token, system_message, prepare))
             message: Message = {"role": "user", "content": content}
             return self._turn.run(message, text_of(message))
         finally:
-            self._token = self._turn = None
+            self._turn = None
             self.hub.turn_id = ""
 
-    def _turn_parts(self, token: CancelToken, system_message: str) -> TurnParts:
+    def _turn_parts(self, token: CancelToken, system_message: str, prepare: Callable[[], None]) -> TurnParts:
         tools = self._tools()
         guardrails = Guardrails()
         return TurnParts(
             settings=self._parts.settings,
             conversation=self.conversation,
-            load=self.load,
+            load=prepare,
             route=self.route,
             client_for=self._parts.client_for,
             emit=self.hub.emit,
@@ -315,9 +331,9 @@ class Agent:
             tool_names=[tool.name for tool in tools],
             cost_usd=self._parts.cost_usd,
             sleep=self._parts.sleep,
-            ask_user=lambda question, choices: ask_person(
-                self.approvals, self._options.agent_id, question, choices, token
-            ),
+            no_budget=lambda: self._no_budget(token),
+            session_cap_usd=lambda: self._spending.session_usd,
+            report_crash=self._parts.report_crash,
             system_message=system_message,
             max_iterations=self._options.max_iterations or self._parts.settings.agent.max_turns,
             mode_note=lambda: PLAN_MODE if self._parts.gate.mode == "plan" else "",
@@ -354,6 +370,7 @@ class Agent:
                 approvals=self.approvals,
                 token=token,
                 add_usage=self._count_child,
+                no_budget=self._spending.refusal,
             ),
         )
         return Agent(options, self._parts)
@@ -362,7 +379,16 @@ class Agent:
         """Count what a subagent used: in this session, and in the running turn. Any thread."""
         self.conversation.add_usage(usage, cost_usd)
         if (turn := self._turn) is not None:
-            turn.add_usage(usage, cost_usd)
+            turn.bill.add(usage, cost_usd)
+
+    def _no_budget(self, token: CancelToken) -> str:
+        """Say why no further request may be made, empty when it may; a subagent spends from its parent's limits."""
+        refusal = self._options.parent.no_budget if self._options.parent else self._spending.refusal
+        return refusal(partial(ask_person, self.approvals, self._options.agent_id, token))
+
+    def _spent(self) -> tuple[Spent, Spent, bool]:
+        turn, session = self._turn, self.conversation.bill
+        return turn.bill.spent if turn is not None else Spent(), session.spent, session.is_partly_unknown
 
     def _executor(self, tools: Sequence[Tool], guardrails: Guardrails, *, by_person: bool = False) -> Executor:
         parts, settings = self._parts, self._parts.settings
@@ -377,9 +403,9 @@ class Agent:
             words=PERSON_WORDS if by_person else MODEL_WORDS,
         )
         context = ContextParts(
-            session_id=self.session_id,
+            session_id=lambda: self.session_id,
             workspace=self._options.workspace,
-            env=scrub_env(parts.env, parts.key_names, parts.secrets()),
+            env=lambda: scrub_env(parts.env, parts.key_names, parts.secrets()),
             spill_dir=parts.spill_dir,
             state=self._objects,
             timeout_s=settings.tools.terminal_timeout_s,

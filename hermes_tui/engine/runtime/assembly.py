@@ -128,7 +128,7 @@ def title_asker(parts: AgentParts, route: Route) -> Callable[[CancelToken, str, 
     return ask
 
 
-def ask_person(approvals: Approvals, agent_id: str, question: str, choices: Sequence[str], token: CancelToken) -> str:
+def ask_person(approvals: Approvals, agent_id: str, token: CancelToken, question: str, choices: Sequence[str]) -> str:
     """Ask the person; blocks; empty when nobody is there."""
     request = ClarifyRequest(
         request_id=new_request_id(), call_id="", question=question, choices=tuple(choices), agent_id=agent_id

@@ -76,6 +76,8 @@ class ModelCall:
             token: Ends the request when cancelled.
             stall_s: Longest silence in seconds.
         """
+        if token.cancelled:
+            return CallOutcome(answer=self._accumulator.answer(), interrupted=True)
         self.touch()
         remove = token.on_cancel(lambda: self._ends.put("cancelled"))
         end: ProviderError | str = ""

@@ -14,14 +14,15 @@ from ..context.memory import MemoryBook, Snapshot
 from ..context.project_files import ProjectFile, find_project_file
 from ..context.prompt import PromptParts, build_system_prompt
 from ..context.tokens import Calibration, message_tokens
-from ..context.window import Window
+from ..context.window import OUTCOME_UNKNOWN, Window
 from ..policy.redaction import Redactor
 from ..types.events import ContextCompressed, Event, MessageCommitted, Notice
 from ..types.ids import new_session_id
 from ..types.messages import ApiMessage, Message
 from ..types.usage import Usage
 from .hub import Hub
-from .ports import MessageStore
+from .outcome import Bill
+from .ports import MessageStore, SessionFields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,20 +61,19 @@ class Conversation:
         self._is_stored = bool(parts.session_id)
         self._is_loaded = False
         self._load_lock = threading.Lock()
-        self._usage_lock = threading.Lock()
         self._prompt = ""
         self._window = Window()
         self._calibration = Calibration()
         self._compressed_ids: set[str] = set()
+        self._told: set[str] = set()
         self.session_id = parts.session_id or new_session_id(parts.now())
         self.history: list[Message] = []
         self.stored: list[Message] = []
         """The same rows without secrets, as stored."""
         self.fixed_tokens = 0
         """Estimate of the system prompt and the tools of the last request."""
-        self.usage = Usage()
-        self.cost_usd: float | None = 0.0
-        """None once any part of it is unknown."""
+        self.bill = Bill()
+        """What the session used, side tasks and subagents included."""
         parts.hub.session_id = self.session_id
 
     def load(self) -> None:
@@ -81,7 +81,7 @@ class Conversation:
         with self._load_lock:
             if self._is_stored and not self._is_loaded:
                 self._take_history()
-                self.usage, self.cost_usd = self._parts.store.usage(self.session_id)
+                self.bill = Bill(*self._parts.store.usage(self.session_id))
                 self._prompt = self._parts.store.system_prompt(self.session_id)
                 self._window.build(self.history)
             self._is_loaded = True
@@ -89,29 +89,33 @@ class Conversation:
     def ensure_stored(self, model: str, provider: str) -> None:
         """Create the session's row, unless it exists."""
         if not self._is_stored:
-            self._parts.store.create(
-                source=self._parts.source,
-                cwd=str(self._parts.workspace),
-                model=model,
-                provider=provider,
-                session_id=self.session_id,
-                parent=self._parts.parent_id or None,
-                claim=self._parts.source != "library",  # a script may leave thousands behind; none is "open"
-            )
+            self._parts.store.create(**self._row_fields(self.session_id, model, provider))
             self._is_stored = True
 
-    def adopt(self, history: Sequence[Message], model: str, provider: str) -> None:
-        """Take over a caller's history: nothing to do when it is this one, else it starts a new session."""
+    def adopt(self, history: Sequence[Message], model: str, provider: str) -> bool:
+        """Take over a caller's history: nothing to do when it is this one, else it starts a new session.
+
+        All of it is stored, or none and the conversation stays as it was. True when a new session began. Blocks;
+        raises ``StoreError``.
+        """
         if _is_same(history, self.history):
-            return
-        if self.history:
-            self.session_id = new_session_id(self._parts.now())
-            self._parts.hub.session_id = self.session_id
-            self._is_stored, self.history, self.stored, self._prompt = False, [], [], ""
-            self.usage, self.cost_usd = Usage(), 0.0
-        self.ensure_stored(model, provider)
-        for message in history:
-            self.commit(cast(Message, dict(message)))
+            return False
+        store, is_new = self._parts.store, bool(self.history)
+        session_id = new_session_id(self._parts.now()) if is_new else self.session_id
+        rows = [cast(Message, {"created_at": self._parts.now(), **message}) for message in history]
+        stored = [self._redacted(row) for row in rows]
+        if is_new or not self._is_stored:
+            store.create(messages=stored, **self._row_fields(session_id, model, provider))
+            ids = [row.id for row in store.history(session_id)]
+        else:
+            ids = store.append_many(session_id, stored)
+        if is_new:
+            self._prompt, self.bill = "", Bill()
+        self.session_id = self._parts.hub.session_id = session_id
+        self._is_stored, self.history, self.stored = True, rows, stored
+        for message_id, row in zip(ids, stored, strict=True):
+            self._emit(MessageCommitted(message_id=message_id, message=row))
+        return is_new
 
     def commit(self, message: Message) -> int:
         """Store a row and announce it; returns its id. Blocks until it is durable; raises ``StoreError``."""
@@ -146,6 +150,21 @@ class Conversation:
         self._emit(event)
         self._emit(MessageCommitted(message_id=message_id, message=stored))
         return event
+
+    def answer_open_calls(self) -> None:
+        """Give calls at the end of the history that have no result one that says so. Blocks; raises ``StoreError``."""
+        place = next((i for i in reversed(range(len(self.history))) if self.history[i]["role"] != "tool"), 0)
+        answered = {row.get("tool_call_id") for row in self.history[place + 1 :]}
+        for call in self.history[place].get("tool_calls", ()) if self.history else ():
+            if call["id"] not in answered:
+                row: Message = {
+                    "role": "tool",
+                    "tool_call_id": call["id"],
+                    "tool_name": call["function"]["name"],
+                    "content": OUTCOME_UNKNOWN,
+                    "synthetic": True,
+                }
+                self.commit(row)
 
     def estimate_with(self, summary: Message) -> int:
         """Estimate the next request's prompt tokens if the conversation went on with this summary."""
@@ -195,15 +214,22 @@ class Conversation:
         """
         return self._calibration.apply(self._window.tokens + fixed_tokens)
 
-    def learn(self, fixed_tokens: int, counted: int) -> None:
-        """Calibrate the estimates by what the provider counted for the request that was just built."""
-        self._calibration.learn(self._window.tokens + fixed_tokens, counted)
+    def learn(self, fixed_tokens: int, counted: int) -> bool:
+        """Calibrate the estimates by what the provider counted for the request that was just built.
+
+        False when the count is so small that the server cannot have read all of the request; nothing is learnt then.
+        """
+        return self._calibration.learn(self._window.tokens + fixed_tokens, counted)
+
+    def is_news(self, topic: str) -> bool:
+        """Whether this is the first time that a topic is asked about: for what is to be told once."""
+        is_first = topic not in self._told
+        self._told.add(topic)
+        return is_first
 
     def add_usage(self, usage: Usage, cost_usd: float | None) -> None:
         """Add one request to the session's totals. Any thread."""
-        with self._usage_lock:
-            self.usage = self.usage + usage
-            self.cost_usd = None if cost_usd is None or self.cost_usd is None else self.cost_usd + cost_usd
+        self.bill.add(usage, cost_usd)
         if self._parts.add_usage is not None:
             self._parts.add_usage(usage, cost_usd)
         else:
@@ -217,6 +243,18 @@ class Conversation:
     def redact(self, text: str) -> str:
         """Return a text without secrets."""
         return self._parts.redactor.text(text)
+
+    def _row_fields(self, session_id: str, model: str, provider: str) -> SessionFields:
+        parts = self._parts
+        return {
+            "source": parts.source,
+            "cwd": str(parts.workspace),
+            "model": model,
+            "provider": provider,
+            "session_id": session_id,
+            "parent": parts.parent_id or None,
+            "claim": parts.source != "library",  # a script may leave thousands behind; none is "open"
+        }
 
     def _take_history(self) -> None:
         self.history = [row.message for row in self._parts.store.history(self.session_id)]

@@ -19,6 +19,7 @@ from ..types.events import Event, ToolFinished, ToolStarted
 from ..types.usage import Usage
 from .hub import Hub
 from .interrupt import CancelToken
+from .spending import AskUser
 
 BLOCKED_TOOLSETS = ("clarify", "memory", "delegate")
 """What a subagent never gets: it has nobody to ask, keeps no notes, and has no subagents."""
@@ -43,6 +44,8 @@ class Parent:
     """Ends the subagent's turn when cancelled."""
     add_usage: Callable[[Usage, float | None], None]
     """Counts what it spends."""
+    no_budget: Callable[[AskUser], str]
+    """Says why it may not go on, empty when it may; asks the person through the function given."""
 
 
 class Child(Protocol):

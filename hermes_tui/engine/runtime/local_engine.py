@@ -96,6 +96,7 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirect
             branch=git_branch(workspace),
             cost_usd=row.cost_usd if row else 0.0,
             compaction_count=row.compaction_count if row else 0,
+            cost_cap_usd=parts.settings.budget.max_cost_usd,
             read_only=not is_free,
             problems=resume_problems(row, workspace, model, parts.resolve, is_free=is_free) if row else (),
         )

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..config.settings import Settings
 from ..context.tokens import text_tokens, tool_tokens
-from ..policy.budget import IterationBudget, SpendLimits
+from ..policy.budget import IterationBudget
 from ..policy.guardrails import Guardrails
 from ..providers.base import Endpoint
 from ..types.errors import (
-    AuthError,
-    ConfigError,
     ContextOverflow,
     HermesError,
     Interrupted,
-    ProviderError,
-    StoreError,
 )
 from ..types.events import (
     Event,
     Notice,
     StepStarted,
     TurnFinished,
-    TurnInterrupted,
     TurnStarted,
     UsageUpdated,
 )
@@ -37,23 +32,15 @@ from .ask import AnswerInterrupted, Asker, AskParts
 from .complete import Completer, Completion, with_nudge
 from .compress import Compressor
 from .conversation import Conversation
+from .ending import Ending
 from .executor import Executor
 from .interrupt import CancelToken
-from .outcome import ExitReason, Tally
+from .outcome import Bill, ExitReason, Tally
 from .ports import ClientFor, Cost
 from .results import CallResult
 from .route import Route
 from .steering import Steering, attach
 
-INTERRUPTED_ROW = "[interrupted]"
-FAILED_ROW = "[The turn ended here with an error: {message}]"
-ERROR_KINDS: Mapping[type[HermesError], str] = {
-    AuthError: "auth",
-    ProviderError: "provider",
-    ConfigError: "config",
-    StoreError: "store",
-}
-"""``Notice.kind`` of what ended a turn, first match wins."""
 MAX_OVERFLOWS = 3
 """Compressions in one turn that a provider may ask for."""
 SUM_UP = (
@@ -81,8 +68,12 @@ class TurnParts:
     tool_names: Sequence[str]
     cost_usd: Cost
     sleep: Callable[[CancelToken, float], bool]
-    ask_user: Callable[[str, Sequence[str]], str]
-    """Asks the person a question; empty when nobody is there."""
+    no_budget: Callable[[], str]
+    """Says why no further request may be made, empty when it may; asks the person when a limit is reached."""
+    session_cap_usd: Callable[[], float]
+    """What the session may cost; 0 without a limit."""
+    report_crash: Callable[[BaseException], str]
+    """Keeps the traceback of an internal error and returns where."""
     system_message: str = ""
     max_iterations: int = 90
     mode_note: Callable[[], str] = str
@@ -100,9 +91,8 @@ class Turn:
         self._parts = parts
         self._conversation = parts.conversation
         self._tally = Tally()
+        self._ending = Ending(parts.conversation, self._tally, parts.emit, parts.report_crash)
         self._budget = IterationBudget(parts.max_iterations)
-        limits = parts.settings.budget
-        self._limits = SpendLimits(max_tokens=limits.max_tokens_per_turn, max_cost_usd=limits.max_cost_usd)
         self._system = ""
         self._fixed_tokens = 0
         self._context_tokens = 0
@@ -134,9 +124,14 @@ class Turn:
             self._begin(message, text)
             self._tally.exit_reason = self._loop()
         except Interrupted as stop:
-            self._stop(stop)
+            self._ending.interrupted(stop, self._parts.token.reason or "user")
         except HermesError as error:
-            self._fail(error)
+            self._ending.failed(error)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the turn ends well; the traceback is kept
+            self._ending.crashed(error)
+        except BaseException:  # Ctrl+C in a script: it gets its exception, and the history a good end
+            self._ending.interrupted(AnswerInterrupted(Answer()), "user")
+            raise
         finally:
             result = self._close(time.monotonic() - started)
         return result
@@ -147,6 +142,7 @@ class Turn:
         self._parts.emit(TurnStarted(text=text, model=model, provider=provider))
         self._parts.load()
         self._conversation.ensure_stored(model, provider)
+        self._conversation.answer_open_calls()  # of a turn that was killed
         self._conversation.commit(message)
         self._system = self._conversation.prompt(self._parts.tool_names, self._parts.system_message)
         self._fixed_tokens = text_tokens(self._system) + tool_tokens(self._parts.tools)
@@ -156,22 +152,22 @@ class Turn:
         """Ask and run tools until there is an answer."""
         while True:
             self._raise_if_cancelled()
-            if not self._may_go_on():
-                return self._sum_up()
+            if why := self._no_budget():
+                return self._sum_up(why) if self._step else self._ended(self._ending.refused, why)
             completion = self._ask()
             answer = completion.answer
             self._conversation.commit(answer.as_message())
             self._tally.reasoning = answer.reasoning
             if completion.problem:
                 self._tally.final_response = answer.text
-                return self._end_badly(completion.problem)
+                return self._ended(self._ending.useless, completion.problem)
             if not answer.calls:
                 self._tally.final_response = answer.text
                 return "done"
             self._run_tools(answer)
             self._raise_if_cancelled()
             if self._parts.guardrails.stop_reason:
-                return self._end_badly(self._parts.guardrails.stop_reason)
+                return self._ended(self._ending.useless, self._parts.guardrails.stop_reason)
 
     def _ask(self) -> Completion:
         """Ask for the next answer, with a smaller history when this one does not fit."""
@@ -226,24 +222,19 @@ class Turn:
 
         self._parts.executor.run(answer.calls, answer.broken, self._parts.token, deliver)
 
-    def _may_go_on(self) -> bool:
-        """Check the budgets; asks the person about money and tokens where one is there."""
-        state = self._limits.check(_spent(self._tally.usage), self._conversation.cost_usd)
-        if state == "warn":
-            self._parts.emit(Notice(level="warning", text="80 % of this turn's budget is used.", kind="budget"))
-        if state == "exhausted":
-            question = "The budget of this turn is used up. Go on with twice as much?"
-            if self._parts.ask_user(question, ("Go on", "Stop")) != "Go on":
-                return False
-            self._limits.extend()
-        return self._budget.consume()
+    def _no_budget(self) -> str:
+        """Say why no further request may be made; empty when it may."""
+        if why := self._parts.no_budget():
+            self._raise_if_cancelled()  # an interrupt ends the question, too
+            return why
+        return "" if self._budget.consume() else f"The {self._budget.limit} model calls of this turn are used up."
 
-    def _sum_up(self) -> ExitReason:
+    def _sum_up(self, why: str) -> ExitReason:
         """Ask once more, without tools, for a summary of what was done."""
         self._parts.emit(
             Notice(
                 level="warning",
-                text=f"The budget of this turn ({self._budget.limit} model calls) is used up; asking for a summary.",
+                text=f"{why} Asking for a summary.",
                 hint="Say “go on” to continue. The limits are in [agent] and [budget].",
                 kind="budget",
             )
@@ -265,68 +256,48 @@ class Turn:
         self._tally.add_request(counted, cost)
         if usage is not None or is_whole:
             self._conversation.add_usage(counted, cost)
-        if counted.prompt_tokens:
-            self._conversation.learn(self._fixed_tokens, counted.prompt_tokens)
+        if counted.prompt_tokens and self._conversation.learn(self._fixed_tokens, counted.prompt_tokens):
             self._context_tokens = counted.prompt_tokens + counted.output_tokens
+        elif counted.prompt_tokens:
+            self._tell_cut(endpoint, counted.prompt_tokens)
         self._parts.emit(
             UsageUpdated(
-                turn=self._tally.usage,
-                session=self._conversation.usage,
-                cost_usd=self._conversation.cost_usd,
+                turn=self._tally.bill.usage,
+                session=self._conversation.bill.usage,
+                cost_usd=self._conversation.bill.cost_usd,
+                cost_cap_usd=self._parts.session_cap_usd(),
                 context_tokens=self._context_tokens,
                 context_window=endpoint.context_window,
             )
         )
 
-    def add_usage(self, usage: Usage, cost_usd: float | None) -> None:
-        """Count what a subagent used towards this turn. Any thread."""
-        self._tally.add_usage(usage, cost_usd)
+    def _tell_cut(self, endpoint: Endpoint, counted: int) -> None:
+        """Warn, once, of a server that reads the end of long requests only, and says nothing about it."""
+        if not self._conversation.is_news(f"cut by {endpoint.id}"):
+            return
+        self._parts.emit(
+            Notice(
+                level="warning",
+                text=f"{endpoint.provider} counted {counted:,} of about {self._context_tokens:,} tokens sent: it seems "
+                "to use a smaller context and to drop what is older.",
+                hint="Give the server a larger context (Ollama: OLLAMA_CONTEXT_LENGTH, llama.cpp: -c), or set "
+                "context_window for this model to what it uses.",
+                kind="context",
+            )
+        )
+
+    @property
+    def bill(self) -> Bill:
+        """What the turn used so far; subagents add to it from their threads."""
+        return self._tally.bill
 
     def _raise_if_cancelled(self) -> None:
         if self._parts.token.cancelled:
             raise AnswerInterrupted(Answer())
 
-    def _end_badly(self, problem: str) -> ExitReason:
-        self._tally.errors.append(problem)
-        self._parts.emit(Notice(level="error", text=problem, kind="answer"))
-        self._commit_end(FAILED_ROW.format(message=problem), "error")
-        return "error"
-
-    def _stop(self, stop: Interrupted) -> None:
-        """Close an interrupted turn so that the next one starts from a valid history."""
-        answer = stop.answer if isinstance(stop, AnswerInterrupted) else Answer()
-        self._tally.exit_reason = "interrupted"
-        self._tally.final_response, self._tally.reasoning = answer.text, answer.reasoning
-        self._commit_end(INTERRUPTED_ROW, "interrupted", answer.text, answer.reasoning)
-        self._parts.emit(TurnInterrupted(reason=self._parts.token.reason or "user"))
-
-    def _fail(self, error: HermesError) -> None:
-        self._tally.errors.append(str(error))
-        kind = next((kind for group, kind in ERROR_KINDS.items() if isinstance(error, group)), "error")
-        self._parts.emit(Notice(level="error", text=error.message, hint=error.hint, kind=kind))
-        if not isinstance(error, StoreError):
-            self._commit_end(FAILED_ROW.format(message=error.message), "error")
-
-    def _commit_end(self, content: str, finish_reason: str, partial: str = "", reasoning: str = "") -> None:
-        """Write the synthetic row that ends a turn; a turn whose user row was never stored gets none."""
-        history = self._conversation.history
-        if not history or history[-1]["role"] == "assistant":
-            return
-        row: Message = {
-            "role": "assistant",
-            "content": content,
-            "finish_reason": finish_reason,
-            "synthetic": True,
-        }
-        if partial:
-            row["partial"] = partial
-        if reasoning:
-            row["reasoning"] = reasoning
-        try:
-            self._conversation.commit(row)
-        except StoreError as error:
-            self._tally.errors.append(str(error))
-            self._parts.emit(Notice(level="error", text=error.message, hint=error.hint, kind="store"))
+    def _ended(self, end: Callable[[str], None], why: str) -> ExitReason:
+        end(why)
+        return self._tally.exit_reason
 
     def _close(self, duration_s: float) -> dict[str, Any]:
         if self._tally.exit_reason != "done":
@@ -339,7 +310,3 @@ class Turn:
             shown[key] = conversation.redact(result[key])
         self._parts.emit(TurnFinished(exit_reason=self._tally.exit_reason, duration_s=duration_s, result=shown))
         return result
-
-
-def _spent(usage: Usage) -> int:
-    return usage.prompt_tokens + usage.output_tokens

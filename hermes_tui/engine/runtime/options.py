@@ -65,6 +65,8 @@ class AgentParts:
     """Whether a project's file (path, content hash) may be used."""
     secrets: Callable[[], Collection[str]] = tuple
     """Values of the configured keys."""
+    report_crash: Callable[[BaseException], str] = lambda error: ""
+    """Keeps the traceback of an internal error and returns where."""
     forget_key: Callable[[str], None] = lambda provider: None
     """Makes the next resolving of a provider look for its key anew, because it was refused."""
     memory: MemoryBook | None = None

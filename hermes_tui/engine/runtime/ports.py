@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, TypedDict, Unpack
 
 from ..api import SearchPage, SessionRow, StoredMessage
 from ..policy.gate.verdict import Verdict
@@ -12,24 +12,29 @@ from ..types.messages import Message
 from ..types.usage import Usage
 
 
+class SessionFields(TypedDict):
+    """What a new session's row says."""
+
+    source: str
+    cwd: str
+    model: str
+    provider: str
+    session_id: str
+    parent: str | None
+    """Makes it a subagent's."""
+    claim: bool
+    """Marks it as open in this process."""
+
+
 class MessageStore(Protocol):
     """The part of ``SessionDB`` that a conversation uses. Usable from any thread; raises ``StoreError``."""
 
-    def create(
-        self,
-        *,
-        source: str = "library",
-        cwd: str | None = None,
-        model: str | None = None,
-        provider: str | None = None,
-        session_id: str | None = None,
-        parent: str | None = None,
-        claim: bool = False,
-    ) -> str:
-        """Create a session row and return its id.
+    def create(self, *, messages: Sequence[Message] = (), **fields: Unpack[SessionFields]) -> str:
+        """Create a session that begins with these messages, all of it or nothing, and return its id."""
+        ...
 
-        A parent makes it a subagent's; ``claim`` marks it as open in this process.
-        """
+    def append_many(self, session_id: str, messages: Sequence[Message]) -> list[int]:
+        """Commit several messages, all or none, and return their row ids."""
         ...
 
     def append(self, session_id: str, message: Message) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -9,6 +10,8 @@ from dataclasses import replace
 from ..providers.base import Endpoint
 from ..types.errors import AuthError, ConfigError
 from .ports import Resolve
+
+log = logging.getLogger(__name__)
 
 COOLDOWN_S = 60.0
 """How long a model that failed for good is left alone."""
@@ -72,7 +75,7 @@ class Route:
         """Return model and provider for people; what the user wrote when it cannot be resolved."""
         try:
             return self.endpoint.model, self.endpoint.provider
-        except UNUSABLE:
+        except Exception:  # noqa: BLE001 - whatever it is, the request says it
             return self._models[self._place], ""
 
     def set_model(self, model: str) -> Endpoint:
@@ -107,10 +110,14 @@ class Route:
         return True
 
     def refresh_key(self) -> bool:
-        """Read the credential again; True when it is another one now."""
+        """Read the credential again; True when it is another one now. Where none is found the old one stays."""
         old = self.endpoint
         self._forget_key(old.provider)
-        self._endpoint = self._resolved(self._models[self._place])
+        try:
+            self._endpoint = self._resolved(self._models[self._place])
+        except UNUSABLE as error:
+            log.info("the key of %s could not be read again: %s", old.provider, error)
+            return False
         return self._endpoint.api_key != old.api_key
 
     def next_key(self) -> bool:

@@ -216,6 +216,7 @@ class LiveSession:
                 self._state = replace(
                     self._state,
                     cost_usd=event.cost_usd,
+                    cost_cap_usd=event.cost_cap_usd,
                     context_tokens=event.context_tokens,
                     context_window=event.context_window,
                 )

@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 from ...tools.base import Tool
 from ...tools.ports import SessionState
 from ..policy.approvals import Approvals
+from ..policy.redaction import MIN_SECRET_CHARS
 from ..types.events import Event, TodosChanged, ToolOutput
 from ..types.ids import new_request_id
 from ..types.messages import Message
@@ -74,7 +75,8 @@ def pinned_by(tools: Iterable[Tool], state: SessionState) -> str:
 
 def scrub_env(env: Mapping[str, str], key_names: Collection[str], secrets: Collection[str] = ()) -> dict[str, str]:
     """Return an environment for child processes without provider keys, whatever variable holds them."""
-    hidden = {secret for secret in secrets if secret}
+    known = (*secrets, *(env.get(name, "") for name in key_names))
+    hidden = {secret for secret in known if len(secret) >= MIN_SECRET_CHARS}
     return {name: value for name, value in env.items() if name not in key_names and value not in hidden}
 
 
@@ -82,9 +84,11 @@ def scrub_env(env: Mapping[str, str], key_names: Collection[str], secrets: Colle
 class ContextParts:
     """What all calls of a session share."""
 
-    session_id: str
+    session_id: Callable[[], str]
+    """Id of the session; a compression in the middle of a turn changes it."""
     workspace: Path
-    env: Mapping[str, str]
+    env: Callable[[], Mapping[str, str]]
+    """Environment for child processes; asked for each call, since keys become known as models are resolved."""
     spill_dir: Path
     state: SessionObjects
     timeout_s: float
@@ -114,7 +118,7 @@ class CallContext:
     @property
     def session_id(self) -> str:
         """Id of the session."""
-        return self._parts.session_id
+        return self._parts.session_id()
 
     @property
     def workspace(self) -> Path:
@@ -124,7 +128,7 @@ class CallContext:
     @property
     def env(self) -> Mapping[str, str]:
         """Environment for child processes, without provider keys."""
-        return self._parts.env
+        return self._parts.env()
 
     @property
     def spill_dir(self) -> Path:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from ..api import SessionRow, SessionSort
 from ..types.ids import new_session_id
+from ..types.messages import Message
 from . import lineage, live, names
 from .base import Part
+from .messages import store
 from .session_rows import folder, make, to_row
 
 _ORDER: dict[SessionSort, str] = {
@@ -40,8 +43,9 @@ class SessionsPart(Part):
         branch: str | None = None,
         *,
         claim: bool = False,
+        messages: Iterable[Message] = (),
     ) -> str:
-        """Make a session and return its id.
+        """Make a session and return its id. One transaction.
 
         Args:
             title: Counts as chosen by the user; numbered when taken.
@@ -55,7 +59,9 @@ class SessionsPart(Part):
             session_id: Use this id; an existing session with it is left as it is.
             branch: Git branch.
             claim: Mark it as open in this process, as :meth:`~.state.StatePart.claim` does.
+            messages: What it begins with.
         """
+        first = [(message, 0) for message in messages]
         values: dict[str, Any] = {
             "id": session_id or new_session_id(),
             "source": source,
@@ -75,6 +81,8 @@ class SessionsPart(Part):
                     names.set_title(conn, no, title, by="user")
                 if claim:
                     live.claim(conn, no)
+                if first:
+                    store(conn, no, first)
             return str(values["id"])
 
         if claim:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import random
 import sqlite3
@@ -11,6 +12,8 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from ..types.errors import StoreBusy, StoreDamaged, StoreError, StoreReadOnly
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Job = Callable[[sqlite3.Connection], T]
@@ -175,7 +178,8 @@ class Writer:
             again = self._transact([chore])[0]
         except StoreBusy:
             return
-        except sqlite3.Error:
+        except Exception:  # whatever a chore does, the jobs behind it must not wait for ever
+            log.warning("a chore of the database was given up", exc_info=True)
             again = False  # the next start finds it unfinished and tries again
         if not again and self._chore is chore:
             self._chore = None

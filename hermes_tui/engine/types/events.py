@@ -219,6 +219,8 @@ class UsageUpdated(Event):
     """The whole session."""
     cost_usd: float | None = None
     """Of the session; None when a price is unknown."""
+    cost_cap_usd: float = 0.0
+    """What the session may cost; 0 without a limit."""
     context_tokens: int = 0
     context_window: int = 0
 

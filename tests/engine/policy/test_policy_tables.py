@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hermes_tui.engine.policy.budget import IterationBudget, SpendLimits
+from hermes_tui.engine.policy.budget import IterationBudget, SpendLimits, Spent
 from hermes_tui.engine.policy.guardrails import Guardrails
 from hermes_tui.engine.policy.retry import rule_for, wait_before
 from hermes_tui.engine.types.errors import (
@@ -25,17 +25,38 @@ def test_an_iteration_budget_runs_out() -> None:
     assert budget.remaining == 0
 
 
-def test_spending_warns_once_then_is_exhausted_and_can_be_extended() -> None:
-    limits = SpendLimits(max_tokens=100)
-    assert [limits.check(n, 0.0) for n in (79, 80, 90, 100)] == ["ok", "warn", "ok", "exhausted"]
-    limits.extend()
-    assert [limits.check(n, None) for n in (100, 160, 200)] == ["ok", "warn", "exhausted"]
+def test_a_cap_is_mentioned_once_when_it_is_near_and_then_used_up() -> None:
+    limits = SpendLimits(turn_tokens=100, session_usd=2.0)
+    limits.count(Spent(79), Spent(10**9, 1.0))
+    assert not list(limits.newly_near()) and not limits.exhausted()
+    limits.count(Spent(80), Spent(10**9, 1.7))
+    assert [cap.words for cap in limits.newly_near()] == [
+        "this turn has used 80 of 100 tokens",
+        "this session has cost $1.70 of $2.00",
+    ]
+    assert not list(limits.newly_near())
+    limits.count(Spent(130), Spent(10**9, 2.0))
+    assert [cap.size_words for cap in limits.exhausted()] == ["100 tokens", "$2.00"]
 
 
-def test_no_cap_never_ends_and_an_unknown_cost_cannot_exceed_one() -> None:
-    assert SpendLimits().check(10**9, 10.0**9) == "ok"
-    assert SpendLimits(max_cost_usd=1).check(0, None) == "ok"
-    assert SpendLimits(max_cost_usd=1).check(0, 1.0) == "exhausted"
+def test_an_extension_gives_as_much_room_again_however_far_the_cap_was_passed() -> None:
+    limits = SpendLimits(session_tokens=100)
+    limits.count(Spent(), Spent(350))
+    (cap,) = limits.exhausted()
+    cap.extend()
+    limits.count(Spent(), Spent(449))
+    assert not limits.exhausted() and [near.used for near in limits.newly_near()] == [449]
+    limits.start("turn")
+    limits.count(Spent(), Spent(450))
+    assert limits.exhausted() == [cap], "a turn does not begin the session anew"
+    limits.start("session")
+    assert cap.limit == 100 and not limits.exhausted()
+
+
+def test_without_a_cap_nothing_is_ever_used_up() -> None:
+    limits = SpendLimits()
+    limits.count(Spent(10**9, 10.0**9), Spent(10**9, 10.0**9))
+    assert not limits.exhausted() and not list(limits.newly_near()) and not limits.has_money_cap
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_a_conversation_survives_closing_and_reopening_the_database(tmp_path: Pa
         assert second["messages"][: len(result["messages"])] == result["messages"]
         row = store.get_session(result["session_id"])
         assert (row["title"], row["source"], row["model"], row["provider"]) == ("A title", "tui", "m1", "test")
-        assert resumed.agent.conversation.usage.output_tokens > second["usage"]["output_tokens"]
+        assert resumed.agent.conversation.bill.usage.output_tokens > second["usage"]["output_tokens"]
         shown = replay(store.messages(result["session_id"]), resumed.registry)
         assert [event.text for event in shown if isinstance(event, TextDelta)] == ["Looking.", "done", "again"]
 

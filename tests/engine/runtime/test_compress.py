@@ -42,6 +42,7 @@ from hermes_tui.engine.types.events import (
     Notice,
     RequestRetrying,
     TurnStarted,
+    UsageUpdated,
 )
 from hermes_tui.engine.types.messages import Message
 from hermes_tui.engine.types.usage import Usage
@@ -263,7 +264,7 @@ def test_the_side_tasks_model_writes_the_summary_and_its_fallbacks_follow(tmp_pa
     assert [request.endpoint.model for request in made.client.asides[:5]] == ["a", "a", "a", "b", "a"]
     assert (result["model"], result["api_calls"]) == ("m1", 1), "the turn itself asked once"
     assert not made.of(FallbackUsed), "the conversation's own model did not change"
-    assert made.agent.conversation.usage.output_tokens > result["usage"]["output_tokens"]
+    assert made.agent.conversation.bill.usage.output_tokens > result["usage"]["output_tokens"]
 
 
 def test_the_todo_list_is_carried_word_for_word(tmp_path: Path) -> None:
@@ -419,3 +420,25 @@ def test_three_hundred_turns_in_a_small_window_lose_nothing(seed: int, tmp_path:
         assert any(f"word{number}mark" in snippet.text and "turn" in snippet.text for snippet in hit.snippets)
     for number in range(5, 300, 5):
         assert store.search(f"result{number}mark").hits
+
+
+def test_a_server_that_reads_the_end_only_is_told_of_once_and_its_counts_are_not_believed(tmp_path: Path) -> None:
+    usage = Usage(input_tokens=2_051, output_tokens=5)
+    made = bench([say("a", usage=usage), say("b", usage=usage)], tmp_path, settings=NO_TITLE)
+    made.agent.chat("lorem ipsum dolor sit " * 2_800)
+    notices = [event for event in made.of(Notice) if event.kind == "context"]
+    assert "2,051 of about 15," in notices[0].text and "context_window" in notices[0].hint
+    assert made.of(UsageUpdated)[-1].context_tokens > 15_000
+    made.agent.chat("and now?")
+    assert len([event for event in made.of(Notice) if event.kind == "context"]) == 1
+    assert made.agent.conversation.factor == 1.0
+
+
+def test_a_count_that_falls_away_from_those_before_is_not_believed_either(tmp_path: Path) -> None:
+    long = "lorem ipsum dolor sit " * 1_000
+    script = [say("a", usage=Usage(input_tokens=6_500)), say("b", usage=Usage(input_tokens=4_096))]
+    made = bench(script, tmp_path, settings=NO_TITLE)
+    made.agent.chat(long)
+    assert not [event for event in made.of(Notice) if event.kind == "context"]
+    made.agent.chat(long)
+    assert [event for event in made.of(Notice) if event.kind == "context"]

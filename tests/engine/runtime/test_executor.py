@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.scripted import GUARD_S, Bench, bench, call, echo_tools, say, schema
+from support.scripted import GUARD_S, Bench, Do, bench, call, echo_tools, say, schema
 
 from hermes_tui.engine.runtime import executor
 from hermes_tui.engine.runtime.arguments import ArgumentChecker
@@ -329,12 +329,23 @@ def test_provider_keys_are_not_in_a_childs_environment(tmp_path: Path) -> None:
 
     registry.register("t", schema(), handler, toolset="t")
     parts = {
-        "env": {"PATH": "/bin", "OPENAI_API_KEY": "k1", "COPY": "secret-value"},
+        "env": {"PATH": "/bin", "OPENAI_API_KEY": "key-one-1", "A": "key-one-1", "B": "secret-value", "SHLVL": "1"},
         "key_names": {"OPENAI_API_KEY"},
-        "secrets": lambda: {"secret-value"},
+        "secrets": lambda: {"secret-value", "1"},
     }
     bench([call(("t", "{}")), say("ok")], tmp_path, registry=registry, parts=parts).agent.chat("go")
-    assert seen == {"PATH": "/bin"}
+    assert seen == {"PATH": "/bin", "SHLVL": "1"}, "by name, by value, and no ordinary word"
+
+
+def test_a_key_that_became_known_within_the_turn_is_not_in_a_childs_environment(tmp_path: Path) -> None:
+    seen: list[dict[str, str]] = []
+    registry = ToolRegistry()
+    registry.register("t", schema(), lambda args, context: seen.append(dict(context.env)) or {"ok": True}, toolset="t")  # type: ignore[func-returns-value]
+    known: set[str] = set()
+    script = [call(("t", "{}")), [Do(lambda: known.add("late-secret")), *call(("t", "{}"), first_id=2)], say("ok")]
+    parts = {"env": {"A": "late-secret"}, "secrets": lambda: known}
+    bench(script, tmp_path, registry=registry, parts=parts).agent.chat("go")
+    assert seen == [{"A": "late-secret"}, {}]
 
 
 def test_tools_that_need_a_person_are_not_offered_when_nobody_is_there(tmp_path: Path) -> None:

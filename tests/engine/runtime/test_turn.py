@@ -183,7 +183,7 @@ def test_a_resumed_session_sends_the_same_prefix(tmp_path: Path) -> None:
     resumed.agent.chat("two")
     before, after = made.client.requests[-1].messages, resumed.client.requests[0].messages
     assert list(after[: len(before)]) == list(before)
-    assert resumed.agent.conversation.usage.output_tokens > 0
+    assert resumed.agent.conversation.bill.usage.output_tokens > 0
 
 
 def test_usage_and_cost_are_added_up_and_announced(tmp_path: Path) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import queue
+import select
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -20,13 +24,17 @@ from hermes_tui.engine.types.events import (
     ApprovalResolved,
     ClarifyRequested,
     Event,
+    SteerChanged,
+    StepStarted,
     TextDelta,
     ToolFinished,
+    ToolOutput,
     TurnFinished,
     TurnInterrupted,
+    TurnStarted,
 )
 from hermes_tui.tools.base import Result
-from hermes_tui.tools.registry import ToolRegistry
+from hermes_tui.tools.registry import ToolRegistry, load_builtin_tools
 
 
 def interrupted(made: Bench, when: Callable[[], object]) -> dict[str, Any]:
@@ -51,6 +59,16 @@ def check(made: Bench, result: Mapping[str, Any]) -> None:
     assert made.rows()[-1]["finish_reason"] == "interrupted"
     made.client._replies = [say("fine")]
     assert made.agent.run_conversation("next")["completed"]
+
+
+@pytest.fixture(autouse=True)
+def no_thread_is_left() -> Iterator[None]:
+    """Whatever was interrupted, nothing of it runs on."""
+    before = set(threading.enumerate())
+    yield
+    for thread in set(threading.enumerate()) - before:
+        thread.join(GUARD_S)
+        assert not thread.is_alive(), f"{thread.name} is left"
 
 
 PREFIXES: dict[str, list[Step]] = {
@@ -185,6 +203,80 @@ def test_while_a_question_waits(tmp_path: Path) -> None:
     made = bench([call(("clarify", "{}"))], tmp_path, registry=registry)
     made.agent.approvals.attach_surface()
     check(made, interrupted(made, _seen(made, ClarifyRequested)))
+
+
+BEGINNINGS: dict[str, Callable[[Bench, Callable[[], None]], None]] = {
+    "while the past is read": lambda made, stop: _before(made.store, "history", stop),
+    "while the session is made": lambda made, stop: _before(made.store, "create", stop),
+    "while the message is stored": lambda made, stop: _before(made.store, "append", stop),
+    "while the prompt is built": lambda made, stop: _before(made.store, "set_system_prompt", stop),
+    "as the turn is announced": lambda made, stop: _on(made, TurnStarted, stop),
+    "as the request is announced": lambda made, stop: _on(made, StepStarted, stop),
+}
+"""Every wait between the call and the first request."""
+
+
+def _before(store: Any, name: str, stop: Callable[[], None]) -> None:
+    inner = getattr(store, name)
+
+    def stopped(*args: Any, **options: Any) -> Any:
+        setattr(store, name, inner)
+        stop()
+        return inner(*args, **options)
+
+    setattr(store, name, stopped)
+
+
+def _on(made: Bench, kind: type[Event], stop: Callable[[], None]) -> None:
+    made.agent.hub.subscribe(lambda event: stop() if isinstance(event, kind) else None)
+
+
+@pytest.mark.parametrize("prepare", BEGINNINGS.values(), ids=BEGINNINGS.keys())
+def test_before_the_first_request_nothing_is_sent(
+    prepare: Callable[[Bench, Callable[[], None]], None], tmp_path: Path
+) -> None:
+    made = bench([say("never")], tmp_path)
+    made.store.create(session_id="s")
+    if prepare is BEGINNINGS["while the past is read"]:
+        made = bench([say("never")], tmp_path, store=made.store, session_id="s")
+    pressed: list[None] = []
+
+    def stop() -> None:
+        if not pressed:
+            pressed.append(made.agent.interrupt("user"))
+
+    prepare(made, stop)
+    result = made.agent.run_conversation("go")
+    assert pressed and made.of(TextDelta) == []
+    assert made.roles() == ["user", "assistant"] and made.rows()[0]["content"] == "go"
+    check(made, result)
+
+
+def test_between_two_turns_of_one_call_what_was_added_comes_back(tmp_path: Path) -> None:
+    made = bench([[Do(lambda: made.agent.steer("and this")), *say("done")], say("never")], tmp_path)
+    _on(made, TurnFinished, made.agent.interrupt)
+    result = made.agent.run_conversation("go")
+    assert result["completed"] and len(made.client.requests) == 1
+    assert [(event.text, event.state) for event in made.of(SteerChanged)] == [
+        ("and this", "accepted"),
+        ("and this", "returned"),
+    ]
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux says that a process ended")
+def test_the_processes_of_a_command_end_with_the_turn(tmp_path: Path) -> None:
+    command = "sleep 300 & echo $!; sleep 300 | cat"
+    script = [call(("terminal", json.dumps({"command": command})))]
+    made = bench(script, tmp_path, registry=load_builtin_tools(), parts={"env": dict(os.environ)})
+    said: queue.SimpleQueue[str] = queue.SimpleQueue()
+    made.agent.hub.subscribe(lambda event: said.put(event.text) if isinstance(event, ToolOutput) else None)
+    children: list[int] = []
+    result = interrupted(made, lambda: children.append(os.pidfd_open(int(said.get(timeout=GUARD_S)))))
+    check(made, result)
+    made.agent.close()
+    for child in children:
+        assert select.select([child], [], [], GUARD_S)[0], "the process runs on"
+        os.close(child)
 
 
 def test_an_interrupt_without_a_turn_does_nothing(tmp_path: Path) -> None:

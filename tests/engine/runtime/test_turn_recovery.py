@@ -10,6 +10,7 @@ import pytest
 from support.scripted import ENDPOINT, NO_TITLE, Bench, bench, call, say, think
 
 from hermes_tui.engine.config.settings import AuxiliarySettings
+from hermes_tui.engine.providers.base import Endpoint
 from hermes_tui.engine.types.deltas import Finish, TextPiece, ToolCallArgs, ToolCallStart
 from hermes_tui.engine.types.errors import (
     AuthError,
@@ -18,6 +19,7 @@ from hermes_tui.engine.types.errors import (
     ConfigError,
     ConnectionFailed,
     ContextOverflow,
+    HermesError,
     OutputCapTooLarge,
     Overloaded,
     PartRejected,
@@ -85,6 +87,26 @@ def test_a_refused_key_is_forgotten_before_it_is_looked_for_again(tmp_path: Path
     made = bench([[AuthError("no")], say("ok")], tmp_path, parts={"forget_key": forgotten.append})
     made.agent.chat("hi")
     assert forgotten == ["test"]
+
+
+@pytest.mark.parametrize("problem", [ConfigError("api_key_command pass failed."), AuthError("There is no key.")])
+def test_a_key_that_cannot_be_read_again_leaves_the_first_refusal(problem: HermesError, tmp_path: Path) -> None:
+    first = iter([replace(ENDPOINT, api_key="old", key_source="TEST_KEY")])
+
+    def resolve(model: str) -> Endpoint:
+        if model == "spare/m":
+            return replace(ENDPOINT, provider="spare")
+        for endpoint in first:
+            return endpoint
+        raise problem
+
+    made = bench([[AuthError("The key was rejected.")]], tmp_path, parts={"resolve": resolve})
+    result = made.agent.run_conversation("hi")
+    assert result["errors"][0].startswith("The key was rejected.") and "TEST_KEY" in result["errors"][0]
+    first = iter([replace(ENDPOINT, api_key="old")])
+    settings = replace(NO_TITLE, fallback_providers=("spare/m",))
+    spared = bench([[AuthError("no")], say("ok")], tmp_path, parts={"resolve": resolve}, settings=settings)
+    assert spared.agent.chat("hi") == "ok" and spared.of(FallbackUsed)[0].provider == "spare"
 
 
 @pytest.mark.parametrize(("error", "asked"), [(RateLimited("slow"), 4), (BillingError("no"), 1), (AuthError("no"), 1)])
