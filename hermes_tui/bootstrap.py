@@ -68,7 +68,7 @@ class Workshop:
         self.memory = MemoryBook(loaded.paths.memory_file, loaded.paths.user_file)
         self._flags = dict(endpoint_flags or {})
         self._windows: dict[str, int] = {}
-        self._secrets = {env[name] for name in SEARCH_KEYS if env.get(name)}
+        self._secrets: set[str] = set()
         self._has_looked = False
         self._lock = threading.Lock()
 
