@@ -80,7 +80,8 @@ class ApprovalSettings:
 
     mode: ApprovalMode = "ask"
     """``ask`` asks before danger, ``strict`` before all that is not provably harmless, ``smart`` lets the model of
-    ``auxiliary.approval`` clear what it is sure about, ``plan`` only reads, ``off`` never asks."""
+    ``auxiliary.approval`` clear what it is sure about, ``plan`` only reads, ``off`` asks only before a file tool
+    changes what steers the agent or runs later on its own."""
     edits: Literal["auto", "ask"] = "auto"
     """``auto`` writes files inside the workspace without asking, ``ask`` shows the diff first."""
     timeout_s: float = field(default=0.0, metadata={"min": 0.0})

@@ -68,6 +68,10 @@ _DANGEROUS = {
 }
 
 
+_EVALUATED = re.compile(r"\w\[[^\]]*(?:\$\(|`)")
+"""A subscript that holds a substitution: comparing such a value as a number runs it."""
+
+
 @lru_cache(maxsize=1)
 def _patterns() -> tuple[re.Pattern[str], tuple[tuple[re.Pattern[str], str], ...]]:
     def compiled(names: list[str]) -> re.Pattern[str]:
@@ -89,6 +93,8 @@ def judge_assignment(name: str, value: Word, *, lasting: bool, workspace: str = 
     Returns:
         No issue when it is harmless.
     """
+    if _EVALUATED.search(value.text):
+        return [Issue(Level.DANGER, f"sets {name} to a command that arithmetic would run", "env")]
     clean = re.split(r"[\[+]", name)[0]
     harmless, dangerous = _patterns()
     if harmless.fullmatch(clean):

@@ -17,7 +17,7 @@ from .facts import Issue, Level, Word
 from .judge import CommandJudge, RuleSet, plan_verdict, rule_set
 from .paths import PathGuard, PathKind, is_inside
 from .touched import describe
-from .verdict import SHOWS_EDITS, Verdict
+from .verdict import PROTECTS, SHOWS_EDITS, Verdict
 
 MODES = ("ask", "strict", "smart", "plan", "off")
 RuleScope: TypeAlias = Literal["session", "project", "everywhere"]
@@ -145,7 +145,7 @@ class ShellGate:
     def _path_verdict(self, issues: list[Issue], touched: list[TouchedPath]) -> Verdict:
         asks_from = {"strict": Level.UNKNOWN, "off": Level.NEVER}.get(self._mode, Level.DANGER)
         ordered = sorted(issues, key=lambda issue: -issue.level)
-        reasons = [issue.reason for issue in ordered if issue.level >= asks_from]
+        reasons = [issue.reason for issue in ordered if issue.level >= asks_from or issue.reason.startswith(PROTECTS)]
         denied = next((issue.deny for issue in issues if issue.deny), "")
         if any(issue.level >= Level.NEVER for issue in issues):
             return Verdict(verdict="never", reasons=tuple(dict.fromkeys(reasons)), touched=tuple(touched))

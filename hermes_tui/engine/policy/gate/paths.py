@@ -18,13 +18,14 @@ from typing import Literal, TypeAlias
 
 from .facts import NUMBER, SOME, UNKNOWN, Issue, Level, Word, is_dynamic, shown
 from .globs import TooManyError, expand_glob
-from .verdict import PROTECTS, SECRETS
+from .hard_links import has_other_name_outside
+from .verdict import PROTECTS, SECRETS, SYSTEM
 
 PathKind: TypeAlias = Literal["list", "read", "write", "truncate", "delete"]
 MAX_GLOB = 256
 MAX_FOLDERS = 200
 
-_PROTECTED = [
+_STARTUP = [
     "**/.git/**",
     "**/.hermes/**",
     "**/.envrc",
@@ -34,6 +35,7 @@ _PROTECTED = [
     "**/.cursor/**",
     "**/.mcp.json",
     "**/.husky/_/**",
+    "~/.ssh/**",
     "~/.bashrc",
     "~/.bash_profile",
     "~/.bash_login",
@@ -70,6 +72,8 @@ _PROTECTED = [
     "~/.local/bin/**",
     "~/bin/**",
     "~/Library/LaunchAgents/**",
+]
+_SYSTEM = [
     "/etc/**",
     "/boot/**",
     "/usr/**",
@@ -243,7 +247,8 @@ class PathGuard:
         self.home = home
         self.workspace = os.path.realpath(workspace)
         self._deny = PathPatterns(deny, home)
-        self._protected = PathPatterns([*_PROTECTED, *protected], home)
+        self._protected = PathPatterns([*_STARTUP, *protected], home)
+        self._system = PathPatterns(_SYSTEM, home)
         self._secret = PathPatterns(_SECRET, home)
         temp = os.path.realpath(tempfile.gettempdir())
         temps = [] if is_inside(self.workspace, temp) else [temp, os.path.realpath("/tmp")]
@@ -300,6 +305,10 @@ class PathGuard:
         spelled = os.path.normpath(os.path.join("/?", text))  # noqa: PTH118
         fact = PathFact(shown(word.text), spelled, spelled)
         known = self._judge_names(fact, kind)
+        if word.text.startswith(SOME + "/"):  # ~somebody/.bashrc
+            known += self._judge_names(
+                PathFact(fact.written, self.home + word.text[1:], self.home + word.text[1:]), kind
+            )
         return issues + [issue for issue in known if issue.level >= Level.DANGER]
 
     def judge_fact(self, fact: PathFact, kind: PathKind) -> list[Issue]:
@@ -308,10 +317,14 @@ class PathGuard:
         issues = self._judge_names(fact, kind)
         if fact.real in _DEVICES_SAFE or fact.spelled in _DEVICES_SAFE:
             return [issue for issue in issues if issue.deny]
-        protected = any(issue.reason.startswith(PROTECTS) for issue in issues)
+        protected = any(issue.reason.startswith((PROTECTS, SYSTEM)) for issue in issues)
         outside = not is_inside(fact.real, self.workspace) and (changes or not _DEVICE_READ.match(fact.spelled))
         if outside and not protected:
             issues.append(self._judge_outside(fact, changes=changes))
+        elif kind in ("write", "truncate") and has_other_name_outside(fact.real, self.workspace, self.tick):
+            issues.append(
+                Issue(Level.DANGER, f"{fact.written} is also a file outside the workspace (a hard link)", "path")
+            )
         if changes:
             issues.append(Issue(Level.WRITES, f"changes {fact.written}", "program"))
         if kind == "truncate" and _has_data(fact.real):
@@ -330,12 +343,27 @@ class PathGuard:
                     issues.append(
                         Issue(Level.DANGER, f"{fact.written} is denied", "path", deny=pattern, reads=not changes)
                     )
+        if kind == "read" and any(_RAW_DISK.match(path) for path in paths):
+            issues.append(Issue(Level.DANGER, f"reads a disk itself: {fact.written}", "path", reads=True))
         if changes and any(_RAW_DISK.match(path) for path in paths):
             issues.append(Issue(Level.NEVER, f"writes to a disk itself: {fact.written}", "path"))
         if kind != "list" and any(self._secret.find(path, self.workspace) for path in paths):
             issues.append(Issue(Level.DANGER, f"{SECRETS}: {fact.written}", "path", reads=not changes))
         if changes and any(self._protected.find(path, self.workspace) for path in paths):
             issues.append(Issue(Level.DANGER, f"{PROTECTS}: {fact.written}", "path"))
+        elif changes and any(self._system.find(path, self.workspace) for path in paths):
+            issues.append(Issue(Level.DANGER, f"{SYSTEM}: {fact.written}", "path"))
+        return issues
+
+    def judge_mention(self, word: Word, cwds: Sequence[str]) -> list[Issue]:
+        """Judge a path given to a program whose words are not understood: it may be read, and it may be written."""
+        issues: list[Issue] = []
+        for fact in self.facts(word, cwds) or ():
+            for issue in self._judge_names(fact, "write"):
+                if issue.reason.startswith(PROTECTS):
+                    issues.append(Issue(Level.DANGER, f"{PROTECTS}, perhaps: {fact.written}", "path"))
+                elif issue.level < Level.NEVER and not issue.reason.startswith(SYSTEM):
+                    issues.append(issue)
         return issues
 
     def _judge_outside(self, fact: PathFact, *, changes: bool) -> Issue:

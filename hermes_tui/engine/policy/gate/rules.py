@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from .environment import judge_assignment
 from .facts import Args, Call, Inner, Issue, Level, Outcome, Row, SimpleCommand, Used, Word, shown
 from .globs import TooManyError, expand_glob
+from .mentions import judge_words
 from .options import compile_options, read_args
 from .paths import PathGuard, PathKind
 from .programs import find_row, program_name
 
 _RESERVED_WORDS = "if then elif else fi for while until do done case esac select function { } ! in ]]"
 _RESERVED = frozenset(_RESERVED_WORDS.split())
+_PROCESS_FILE = re.compile(r"/+proc/|/+dev/fd/")
 _KINDS: dict[str, PathKind] = {"l": "list", "r": "read", "w": "write", "m": "write", "t": "truncate", "d": "delete"}
 _UNREADABLE = "cannot be read safely"
 
@@ -134,6 +136,7 @@ def _judge_program(finding: Finding, guard: PathGuard) -> None:
         return
     if row is not None and len(command.words) == 2 and command.words[1].text in ("--version", "--help"):
         return
+    finding.issues += judge_words(command, row, args, guard)
     if row is None:
         finding.remember = "/" not in finding.program
         finding.issues.append(Issue(Level.UNKNOWN, f"{finding.program} is not in the table of programs", "program"))
@@ -146,16 +149,18 @@ def _judge_program(finding: Finding, guard: PathGuard) -> None:
     outcome = used_row.check(Call(command, args, guard)) if used_row.check else Outcome()
     issues = list(outcome.issues)
     inner = list(outcome.inner)
+    waived = set(outcome.waived)
     if row is not used_row and row.check is not None:
         outer = row.check(Call(command, args, guard))
         issues += outer.issues
         inner += outer.inner
+        waived |= set(outer.waived)
     finding.inner = inner
     base = used_row.level if outcome.base is None else outcome.base
     if base > Level.SAFE:
         finding.issues.append(Issue(base, _row_reason(finding, used_row), "program"))
     finding.issues += issues
-    _judge_options(finding, row, guard, outcome.waived)
+    _judge_options(finding, row, guard, waived)
     operands = args.operands if outcome.operands is None else outcome.operands
     if not used_row.raw or outcome.operands is not None:
         _judge_operands(finding, operands, guard, checked=outcome.operands is not None)
@@ -184,6 +189,8 @@ def _judge_name(word: Word) -> str:
         return "the name of the program is known only at run time"
     if not word.text.isascii() or not word.text.isprintable() or not word.text:
         return "the name of the program holds unusual characters"
+    if _PROCESS_FILE.match(word.text):
+        return "a file of a process stands for the program"
     if word.text in _RESERVED:
         return "a reserved word stands where a program is expected"
     return ""

@@ -36,6 +36,7 @@ _FORGETTING = frozenset(
     }
 )
 _MOVERS = frozenset({"cd", "pushd", "popd"})
+_ESCAPED = re.compile(r"\\(?:([$`\\])|\n)")
 _CD_OPTION = re.compile(r"-[LPe@]+\Z|--\Z")
 
 
@@ -195,10 +196,16 @@ def _raw_redirect(node: Node, source: Source, table: Mapping[int, Span]) -> RawR
 
 
 def _heredoc_text(node: Node, source: Source) -> str | None:
-    """Return the body of a heredoc when nothing in it is expanded."""
+    """Return the body of a heredoc as its reader gets it, None when something in it is expanded."""
+    quoted = False
     for child in node.children:
-        if child.type == "heredoc_body":
-            return None if child.named_child_count else source.slice(child)
+        if child.type == "heredoc_start":
+            quoted = any(mark in source.slice(child) for mark in "'\"\\")
+        elif child.type == "heredoc_body":
+            if child.named_child_count:
+                return None
+            text = source.slice(child)
+            return text if quoted else _ESCAPED.sub(r"\1", text)
     return ""
 
 
@@ -235,7 +242,8 @@ def follow(command: SimpleCommand, scope: Scope, keyword: str) -> None:
 
 def _follow_cd(command: SimpleCommand, scope: Scope) -> None:
     targets = [word for word in command.words[1:] if not _CD_OPTION.match(word.text)]
-    unclear = command.words[0].text != "cd" or len(targets) > 1
+    name = command.words[0].text
+    unclear = name == "popd" or len(targets) > 1 or (name == "pushd" and (not targets or targets[0].text[:1] in "+-"))
     if unclear or any(word.split or word.pattern or word.text == "-" for word in targets):
         scope.cwds = ()
     else:

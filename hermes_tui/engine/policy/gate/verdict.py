@@ -8,9 +8,11 @@ from ...types.requests import CommandPart, TouchedPath, VerdictName
 
 UNREADABLE = "cannot be read safely"
 PROTECTS = "changes a protected path"
+"""What runs later on its own or steers the agent: asked in every mode when a file tool does it."""
+SYSTEM = "changes a system path"
 SECRETS = "touches keys or credentials"
 SHOWS_EDITS = "edits are shown before they are made"
-FOR_A_PERSON = (UNREADABLE, PROTECTS, SECRETS, SHOWS_EDITS)
+FOR_A_PERSON = (UNREADABLE, PROTECTS, SYSTEM, SECRETS, SHOWS_EDITS)
 """How reasons begin that only a person may wave through: no other model clears them in mode ``smart``."""
 
 

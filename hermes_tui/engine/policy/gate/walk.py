@@ -219,10 +219,14 @@ class _Walker:
             self._with_redirects(inner, own + redirects, whole, scope, context)
         elif body.type in ("pipeline", "list", "negated_command"):
             *before, last = body.named_children
+            piped = body.type == "pipeline"
+            behind = replace(context, stdin="pipe", stdin_text=None) if piped else context
             for i, part in enumerate(before):
-                self.walk(part, scope.copy(), context if i == 0 else replace(context, stdin="pipe", stdin_text=None))
-            piped = bool(before) and body.type == "pipeline"
-            context = replace(context, stdin="pipe", stdin_text=None) if piped else context
+                branch = scope.copy() if piped or i else scope
+                self.walk(part, branch, behind if i else context)
+                if not piped:
+                    scope.merge(branch)
+            context = behind if before else context
             branch = scope.copy()
             self._with_redirects(last, redirects, last, branch, context)
             scope.merge(branch)

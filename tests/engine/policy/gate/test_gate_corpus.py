@@ -54,10 +54,11 @@ def test_every_command_of_the_corpus_gets_its_verdict(mode, make_gate, workspace
     assert not wrong
 
 
-def test_the_corpus_is_large_and_half_of_it_is_harmless_in_ask_mode():
+def test_the_corpus_is_large_and_has_a_harmless_twin_for_every_kind_of_danger():
     harmless = sum(row[0] == "allow" for row in ROWS)
-    assert len(ROWS) >= 500
-    assert harmless >= len(ROWS) / 2
+    assert len(ROWS) >= 1900
+    assert harmless >= 600
+    assert len({row[3] for row in ROWS}) == len(ROWS)
 
 
 @pytest.mark.parametrize(("mode", "most"), [("ask", 2), ("strict", 35)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hermes_tui.engine.config.settings import ApprovalSettings
 from hermes_tui.engine.policy.gate.gate import ShellGate, find_workspace
 
 
@@ -84,9 +85,57 @@ def test_profiles_and_keys_of_the_home_ask_also_when_absent(tree, make_gate, hom
     assert make_gate().judge_paths([(str(home / name), "write")], cwd=str(tree)).verdict == "ask"
 
 
-def test_own_folders_are_protected_even_inside_the_workspace(tree, home):
-    from hermes_tui.engine.config.settings import ApprovalSettings
+@pytest.mark.parametrize("mode", ["ask", "strict", "smart", "off"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "work/.hermes/config.toml",
+        "work/.git/config",
+        "work/.git/hooks/post-checkout",
+        "work/.vscode/tasks.json",
+        "work/.mcp.json",
+        "work/.claude/settings.json",
+        "work/.envrc",
+        "home/.bashrc",
+        "home/.zprofile",
+        "home/.ssh/authorized_keys",
+        "home/own/config.toml",
+        "home/own/settings.toml",
+    ],
+)
+def test_what_steers_the_agent_or_runs_later_is_asked_in_every_mode_also_when_absent(
+    workspace, home, tmp_path, mode, name
+):
+    gate = ShellGate(ApprovalSettings(mode=mode), home=home, protected=[home / "own"])
+    verdict = gate.judge_paths([(str(tmp_path / name), "write")], cwd=str(workspace))
+    assert verdict.verdict == "ask"
+    assert verdict.needs_person
+    assert not (tmp_path / name).exists()
 
+
+def test_mode_off_asks_for_nothing_else_of_file_tools(tree, make_gate):
+    gate = make_gate(mode="off")
+    for path, kind in (
+        ("../outside/data.txt", "write"),
+        ("src/app.py", "delete"),
+        (".env", "read"),
+        ("/etc/x", "write"),
+    ):
+        assert gate.judge_paths([(path, kind)], cwd=str(tree)).verdict == "allow"
+
+
+def test_a_hard_link_to_a_file_outside_is_seen_as_that(tree, make_gate):
+    (tree / "twin.txt").hardlink_to(tree / "notes.md")
+    (tree / "borrowed.txt").hardlink_to(tree.parent / "outside" / "data.txt")
+    gate = make_gate()
+    for path, verdict in (("twin.txt", "allow"), ("borrowed.txt", "ask")):
+        assert gate.judge_paths([(path, "write")], cwd=str(tree)).verdict == verdict
+        assert gate.judge_command(f"echo x >> {path}", cwd=str(tree)).verdict == verdict
+    assert "hard link" in gate.judge_paths([("borrowed.txt", "write")], cwd=str(tree)).reasons[0]
+    assert gate.judge_paths([("borrowed.txt", "read")], cwd=str(tree)).verdict == "allow"
+
+
+def test_own_folders_are_protected_even_inside_the_workspace(tree, home):
     gate = ShellGate(ApprovalSettings(), home=home, protected=[tree / "sub"])
     verdict = gate.judge_paths([("sub/config.toml", "write")], cwd=str(tree))
     assert verdict.verdict == "ask"

@@ -13,6 +13,7 @@ _FOLDERS = frozenset(
     {"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin"}
 )
 _VERSION = re.compile(r"(python|pip|pypy|ruby|perl|php|node|lua|gcc|g\+\+|clang|java)-?\d[\d.]*\Z")
+_LOADER = re.compile(r"ld-(?:linux|musl)[\w.-]*\.so[\d.]*\Z")
 _ALIASES = {
     "python3": "python",
     "pypy3": "python",
@@ -36,6 +37,11 @@ _ALIASES = {
     "socat": "nc",
     "[": "test",
     "vi": "vim",
+    "view": "vim",
+    "vimdiff": "vim",
+    "gvim": "vim",
+    "rvim": "vim",
+    "ex": "vim",
     "nvim": "vim",
     "batcat": "bat",
     "gfind": "find",
@@ -46,6 +52,7 @@ _ALIASES = {
     "bash": "sh",
     "rbash": "sh",
     "mksh": "sh",
+    "tcsh": "csh",
 }
 
 
@@ -57,6 +64,7 @@ def table() -> Mapping[str, Row]:
         containers,
         coreutils,
         databases,
+        documents,
         files,
         git,
         interpreters,
@@ -72,6 +80,7 @@ def table() -> Mapping[str, Row]:
         containers,
         coreutils,
         databases,
+        documents,
         files,
         git,
         interpreters,
@@ -90,7 +99,9 @@ def program_name(word: str) -> str:
     A path outside the system's folders stays a path: a local file is not the program of that name.
     """
     folder, _, name = word.rpartition("/")
-    if folder and os.path.normpath(folder) not in _FOLDERS:
+    if _LOADER.match(name):
+        return "ld.so"
+    if folder and re.sub(r"^//+", "/", os.path.normpath(folder)) not in _FOLDERS:
         return word
     name = re.sub(r"^(mkfs|fsck)\..+", r"\1", name)
     match = _VERSION.match(name)

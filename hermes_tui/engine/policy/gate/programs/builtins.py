@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from ..environment import judge_assignment
 from ..facts import NUMBER, SOME, Call, Inner, Issue, Level, Outcome, Word
@@ -47,12 +48,15 @@ def check_declare(call: Call) -> Outcome:
     words = call.command.words
     options = "".join(word.text for word in words[1:] if word.text.startswith("-"))
     exported = words[0].text == "export" or "x" in options
-    if "n" in options and words[0].text != "export":
+    nameref = "n" in options and words[0].text != "export"
+    if nameref:
         issues.append(Issue(Level.UNKNOWN, "makes one variable another name of a second one"))
     for word in words[1:]:
         if word.text.startswith("-"):
             continue
         name, equals, _ = word.text.partition("=")
+        if nameref and equals:
+            issues += judge_name(word.tail(len(name) + 1))
         if equals:
             issues += judge_assignment(
                 name, word.tail(len(name) + 1), lasting=not exported, workspace=call.guard.workspace
@@ -124,6 +128,21 @@ def check_let(call: Call) -> Outcome:
     return Outcome(issues)
 
 
+def check_wait(call: Call) -> Outcome:
+    """``wait -p NAME`` sets a variable."""
+    words = call.command.words
+    names = [behind for word, behind in pairwise(words) if word.text == "-p"]
+    names += [word.tail(2) for word in words[1:] if word.text.startswith("-p") and len(word.text) > 2]
+    return Outcome([issue for name in names for issue in judge_name(name)])
+
+
+def check_compgen(call: Call) -> Outcome:
+    """``compgen -C COMMAND`` and ``-F FUNCTION`` run something."""
+    if any(re.match(r"-\w*[CFW]", word.text) for word in call.command.words[1:]):
+        return Outcome([Issue(Level.DANGER, "runs a command to make completions", "text")])
+    return Outcome()
+
+
 def check_unset(call: Call) -> Outcome:
     """``unset NAME``; a subscript is evaluated."""
     names = [word for word in call.command.words[1:] if word.text not in ("-v", "-f", "-n")]
@@ -192,10 +211,11 @@ def check_type(call: Call) -> Outcome:
 
 ROWS = [
     *safe(
-        "echo : pwd jobs wait fg bg times dirs caller exit return break continue shift logout getopts unalias "
-        "compgen help typeset_print",
+        "echo : pwd jobs fg bg times dirs caller exit return break continue shift logout getopts unalias help",
         raw=True,
     ),
+    *safe("wait", raw=True, check=check_wait),
+    *safe("compgen", raw=True, check=check_compgen),
     *safe("cd pushd popd", raw=True, check=check_cd),
     *safe("printf", raw=True, check=check_printf),
     *safe("test [[", raw=True, check=check_test),

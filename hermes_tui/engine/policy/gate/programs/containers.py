@@ -8,6 +8,7 @@ from ..facts import Call, Inner, Issue, Outcome
 from .rows import danger, parent, safe, unknown
 
 _MOUNT = "gives a container access to this machine"
+_PUBLISHES = "publishes to others"
 _DELETES = "deletes containers, images, volumes or objects of a cluster"
 _RUN = (
     "-d|--detach -i|--interactive -t|--tty --rm --name= -e|--env= --env-file=:r -p|--publish=:u -w|--workdir= "
@@ -58,9 +59,33 @@ _COMPOSE = parent(
     "compose",
     "-f|--file=:u -p|--project-name= --profile= --env-file=:r --project-directory=:u",
     safe("ps logs config images ls top version port", "-*", "-f|--follow -q --services -a --tail= -n= --format= -t"),
-    unknown("up build pull start restart stop create push pause unpause run exec watch", remember=False),
+    unknown("up build pull start restart stop create pause unpause watch", remember=False),
+    unknown(
+        "run exec",
+        "-*",
+        f"{_RUN} -T --no-deps --service-ports --build --index=",
+        stops=True,
+        check=check_exec,
+        dangers=_DANGERS,
+        remember=False,
+        reason="runs a command in a container",
+    ),
+    danger("push", _PUBLISHES),
     danger("down rm kill", _DELETES, "-*", "-v|--volumes -f --rmi= --remove-orphans -s"),
 )
+_RUNNERS = [
+    *unknown("run create", "-*", _RUN, stops=True, remember=False, dangers=_DANGERS, reason="runs a container"),
+    *unknown(
+        "exec",
+        "-*",
+        "-i|--interactive -t|--tty -d -e= -u= -w= --privileged:d",
+        stops=True,
+        remember=False,
+        check=check_exec,
+        dangers={"--privileged": _MOUNT},
+        reason="runs a command in a container",
+    ),
+]
 _DOCKER_READS = "ps images logs inspect version info port stats top diff history search events ls"
 _OBJECTS = {
     name: parent(
@@ -68,8 +93,11 @@ _OBJECTS = {
         "",
         safe("ls list inspect ps logs top stats", "-*", "-q -a -f= --format= --filter= --tail= -n="),
         unknown(
-            "create pull build start stop restart connect use tag push exec run load save import export", remember=False
+            "create pull build start stop restart connect use tag load save import export",
+            remember=False,
         ),
+        _RUNNERS,
+        danger("push", _PUBLISHES),
         danger("rm prune kill remove disconnect", _DELETES),
         remember=False,
     )
@@ -99,19 +127,11 @@ ROWS = [
             "-a|--all -q|--quiet -f? -n= --format= --filter= --no-trunc --tail= --since= --until= -t|--timestamps "
             "--digests -s|--size -l|--latest --no-stream --type=",
         ),
-        unknown("run create", "-*", _RUN, stops=True, remember=False, dangers=_DANGERS, reason="runs a container"),
+        _RUNNERS,
+        danger("push", _PUBLISHES),
+        danger("login", "handles keys or credentials"),
         unknown(
-            "exec",
-            "-*",
-            "-i|--interactive -t|--tty -d -e= -u= -w= --privileged:d",
-            stops=True,
-            remember=False,
-            check=check_exec,
-            dangers={"--privileged": _MOUNT},
-            reason="runs a command in a container",
-        ),
-        unknown(
-            "build pull push tag start stop restart pause unpause attach commit import load save export login "
+            "build pull tag start stop restart pause unpause attach commit import load save export "
             "logout rename update wait",
             "-*",
             "-t|--tag= -f|--file=:r -q --no-cache --pull --build-arg= --target= --platform= --progress= -o=:w "
@@ -127,7 +147,7 @@ ROWS = [
     ),
     parent(
         "kubectl",
-        "-n|--namespace= --context=:u --kubeconfig=:u --cluster=:u -s|--server=:u --token=:d --as=:d -v=",
+        "-n|--namespace= --context=:u --kubeconfig=:d --cluster=:u -s|--server=:u --token=:d --as=:d -v=",
         safe(
             "get describe logs top version explain api-resources api-versions cluster-info diff events",
             "-*",
@@ -145,9 +165,19 @@ ROWS = [
         danger(
             "apply create replace patch edit scale rollout set label annotate expose autoscale", "changes a cluster"
         ),
-        unknown("config auth kustomize wait plugin", remember=False),
+        unknown(
+            "config auth kustomize wait plugin",
+            "-*",
+            "--raw:d --minify -o=",
+            dangers={"--raw": "shows credentials"},
+            remember=False,
+        ),
         unknown("*", remember=False),
-        dangers={"--token": "uses a credential", "--as": "acts as somebody else"},
+        dangers={
+            "--token": "uses a credential",
+            "--as": "acts as somebody else",
+            "--kubeconfig": "uses another configuration, which may run programs",
+        },
         remember=False,
     ),
     parent(

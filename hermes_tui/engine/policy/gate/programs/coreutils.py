@@ -49,6 +49,20 @@ def check_copy(call: Call) -> Outcome:
     return Outcome()
 
 
+def check_link(call: Call) -> Outcome:
+    """``ln``, ``cp -l``: a link to a file outside makes a name inside through which it can be changed."""
+    names = call.args.operands
+    links = call.args.row.name in ("ln", "link") or call.args.has("-l", "-s")
+    sources = (names if call.args.has("-t") or len(names) == 1 else names[:-1]) if links else ()
+    found = [issue for word in sources for issue in call.guard.judge(word, "write", call.command.cwds)]
+    issues = [
+        Issue(issue.level, f"links to what is elsewhere: {issue.reason}", "path", deny=issue.deny)
+        for issue in found
+        if issue.level >= Level.DANGER
+    ]
+    return Outcome([*issues, *check_copy(call).issues])
+
+
 def check_mode(call: Call) -> Outcome:
     """``chmod``: wide open permissions, set-id bits."""
     args = call.args
@@ -91,10 +105,21 @@ def check_dd(call: Call) -> Outcome:
         name, _, _ = word.text.partition("=")
         if name == "if":
             issues += call.guard.judge(word.tail(3), "read", call.command.cwds)
-        elif name == "of":
+        elif name == "of" and word.text not in ("of=/dev/null", "of=/dev/stdout"):
             issues.append(Issue(Level.DANGER, f"overwrites {word.text[3:]} block by block"))
             issues += call.guard.judge(word.tail(3), "truncate", call.command.cwds)
-    return Outcome(issues)
+    writes = any(word.text.startswith("of=") or word.dynamic for word in call.args.operands)
+    return Outcome(issues, base=None if writes else Level.SAFE)
+
+
+def check_dc(call: Call) -> Outcome:
+    """``dc``: ``!`` runs the rest of the line."""
+    texts = [word.text for word in call.command.words[1:]] + [call.command.stdin_text or ""]
+    if any("!" in text for text in texts):
+        return Outcome([Issue(Level.DANGER, "runs a command", "text")])
+    if call.command.stdin and call.command.stdin_text is None:
+        return Outcome([Issue(Level.DANGER, "runs text from a pipe or a file as a program", "text")])
+    return Outcome(base=Level.UNKNOWN if call.args.operands else None)
 
 
 def check_hostname(call: Call) -> Outcome:
@@ -232,11 +257,12 @@ ROWS = [
     *safe("cal ncal", "-*", "-# -3 -m -y -1 -A= -B= -h -j -w"),
     *safe("printenv", "-*", "-0|--null"),
     *safe(
-        "expr factor numfmt yes bc dc",
+        "expr factor numfmt yes bc",
         "-*",
         "-l -q -s -e= --to= --from= --suffix= --padding= --field= -d= --format= --header? --invalid= --round= "
         "--grouping",
     ),
+    *safe("dc", "r*", "-e= -f=:r -i", check=check_dc),
     *safe("which whereis type apropos whatis", "-*", "-a|--all -s -p -t -P -f -b -m -u"),
     *safe("true false clear reset", "-*", raw=True),
     *safe(
@@ -260,7 +286,7 @@ ROWS = [
         "-r|-R|--recursive -s|--symbolic-link -S= -t|--target-directory=:w -T -u|--update? -v|--verbose -x -c "
         "--preserve? --no-preserve= --parents --sparse= --reflink? --backup? --strip-trailing-slashes "
         "--attributes-only",
-        check=check_copy,
+        check=check_link,
         recurses="-r -a",
     ),
     *writes(
@@ -274,6 +300,7 @@ ROWS = [
         "r*w",
         "-s|--symbolic -f|--force -n|--no-dereference -r|--relative -v|--verbose -i -b -L -P -T -S= "
         "-t|--target-directory=:w --backup?",
+        check=check_link,
     ),
     *writes(
         "install",
@@ -286,7 +313,8 @@ ROWS = [
     *writes(
         "split csplit",
         "rw",
-        "-l= -b= -n= -d -a= -x -e -C= --filter=:x --numeric-suffixes? --additional-suffix= -f= -k -s -z -t= --verbose",
+        "-l= -b= -n= -d -a= -x -e -C= --filter=:x --numeric-suffixes? --additional-suffix= -f=:w -k -s -z -t= "
+        "--verbose",
         dangers={"--filter": "runs a program on each part"},
     ),
     *writes("rmdir", "d*", "-p|--parents -v|--verbose --ignore-fail-on-non-empty"),
@@ -321,5 +349,5 @@ ROWS = [
     *danger("chattr setfacl chcon setfattr setcap", "changes attributes or rights of files", "-*"),
     *danger("dd", "copies block by block", "-*", check=check_dd),
     *danger("mkfifo mknod", "makes special files", "w*", "-m="),
-    *unknown("link", "rw"),
+    *unknown("link", "rw", check=check_link),
 ]

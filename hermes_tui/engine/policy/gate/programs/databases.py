@@ -10,7 +10,7 @@ from .rows import danger, unknown
 _DESTROYS = re.compile(
     r"\b(?:drop\s+(?:table|database|schema|index|view|user|role|collection)|truncate\b|delete\s+from\s+[\w.\"`]+\s*(?:;|$)|"
     r"alter\s+(?:user|role|system)|grant\b|revoke\b|dropDatabase|deleteMany|\.drop\(|flushall|flushdb|shutdown\b|"
-    r"config\s+set|copy\s+.*\bprogram\b|load_extension|into\s+(?:out|dump)file|xp_cmdshell)",
+    r"config\s+set|copy\s+.*\bprogram\b|load_extension|writefile\s*\(|\bedit\s*\(|into\s+(?:out|dump)file|xp_cmdshell)",
     re.I,
 )
 _ESCAPES = re.compile(

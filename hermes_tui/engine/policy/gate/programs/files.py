@@ -14,6 +14,7 @@ _TAR = (
     "-X|--exclude-from=:r -T|--files-from=:r --exclude= --exclude-vcs --strip-components= --transform= --wildcards "
     "--no-wildcards --owner= --group= --mode= --mtime= --sort= --numeric-owner --overwrite --one-file-system "
     "--totals --checkpoint? --null --no-recursion --skip-old-files --no-same-owner --no-same-permissions --format= "
+    "--one-top-level?:w "
     "--keep-newer-files -b= -l -o -B -i -n -N= -g=:w --checkpoint-action=:x -I|--use-compress-program=:x "
     "--to-command=:x -F|--info-script=:x --new-volume-script=:x --rsh-command=:x --rmt-command=:x --remove-files:d"
 )
@@ -42,6 +43,8 @@ def check_tar(call: Call) -> Outcome:
     if extracts and not args.has("-O"):
         for folder in args.values("-C") or [Word(".")]:
             issues += call.guard.judge(folder, "write", cwds)
+    if extracts and (args.has("-P") or "P" in letters):
+        issues.append(Issue(Level.DANGER, "may write anywhere: absolute names are kept", "option", "-P"))
     operands = list(args.operands)[2 if letters else 0 :]
     base = Level.WRITES if creates or extracts else Level.SAFE
     return Outcome(issues, base=base, operands=operands if creates else [])
@@ -58,6 +61,33 @@ def check_zip(call: Call) -> Outcome:
 def check_unzip(call: Call) -> Outcome:
     """``unzip -l`` lists, ``-p`` prints."""
     return Outcome(base=Level.SAFE if call.args.has("-l", "-t", "-p", "-Z") else None)
+
+
+def check_7z(call: Call) -> Outcome:
+    """``7z x ARCHIVE -oFOLDER``: the letter says what it does."""
+    args = call.args
+    cwds = call.command.cwds
+    letter, *names = args.operands or [Word("")]
+    issues = [Issue(Level.DANGER, "deletes what it packed", "option", "-sdel")] * args.has("-sdel")
+    if letter.text in ("l", "t", "i", "h", "b"):
+        return Outcome(issues, base=Level.SAFE, operands=names)
+    if letter.text in ("x", "e"):
+        for folder in args.values("-o") or [Word(".")]:
+            issues += call.guard.judge(folder, "write", cwds)
+        return Outcome(issues, operands=names[:1])
+    if letter.text == "d":
+        issues.append(Issue(Level.DANGER, "deletes entries of the archive"))
+    issues += [found for word in names[:1] for found in call.guard.judge(word, "write", cwds)]
+    return Outcome(issues, operands=names[1:])
+
+
+def check_cpio(call: Call) -> Outcome:
+    """``cpio -i`` and ``pax -r`` write where they stand, or below ``-D``."""
+    if call.args.has("-t"):
+        return Outcome(base=Level.SAFE)
+    extracts = call.args.has("-i", "-p") or (call.args.row.name == "pax" and call.args.has("-r"))
+    folders = (call.args.values("-D") or [Word(".")]) if extracts else []
+    return Outcome([issue for folder in folders for issue in call.guard.judge(folder, "write", call.command.cwds)])
 
 
 def check_rsync(call: Call) -> Outcome:
@@ -116,18 +146,34 @@ ROWS = [
         dangers={"--rm": "deletes what it packed"},
     ),
     *safe("zcat bzcat xzcat zstdcat lz4cat zless zdiff", "r*", "-f -q -v"),
-    *writes("7z 7za 7zr unrar rar ar cpio pax shar", remember=False),
+    *writes(
+        "7z 7za 7zr 7zz",
+        "r*",
+        "-o?:w -y -r? -t? -m? -p?:u -x? -i? -v? -bd -bb? -bs? -so -si -sdel -aoa -aos -aou -spf:u -w?:w",
+        check=check_7z,
+        remember=False,
+    ),
+    *writes("unrar rar ar shar", "-w*", remember=False),
+    *writes(
+        "cpio pax",
+        "r*",
+        "-i|--extract -o|--create -p|--pass-through -t|--list -d|--make-directories -m -u -v -0 -H= -D|--directory=:u "
+        "-F=:r -I=:r -O=:w -r -w -f= -s= -a --no-absolute-filenames --quiet -E=:r --to-stdout --rsh-command=:x",
+        check=check_cpio,
+        remember=False,
+    ),
     *writes(
         "rsync",
         "-*",
         "-a|--archive -v|--verbose -z|--compress -r|--recursive -n|--dry-run -P --progress -h -u|--update -l -L -p "
         "-t -g -o -D -H -A -X -x -q -i -c -R -W -S -m --exclude= --include= --exclude-from=:r --stats --partial "
-        "--inplace --bwlimit= --info= --delete:d --delete-after:d --delete-before:d --delete-during:d "
+        "--inplace --bwlimit= --info= --daemon:d --delete:d --delete-after:d --delete-before:d --delete-during:d "
         "--delete-excluded:d --remove-source-files:d -e|--rsh=:x --rsync-path=:x --files-from=:r --link-dest=:r "
         "--checksum --size-only --chmod= --chown=:u --backup -b --backup-dir=:w --port= --password-file=:r",
         check=check_rsync,
         dangers={
             "--delete": "deletes files on the receiving side",
+            "--daemon": "opens a server",
             "--delete-after": "deletes files on the receiving side",
             "--delete-before": "deletes files on the receiving side",
             "--delete-during": "deletes files on the receiving side",

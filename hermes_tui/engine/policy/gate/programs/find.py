@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from ..facts import SOME, Call, Inner, Issue, Level, Outcome, Word
+from ..verdict import SECRETS
 
 _REMOVERS = frozenset({"rm", "shred", "unlink", "trash"})
+_FIND_NAMES = ("-name", "-iname", "-path", "-wholename")
 _FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
 
 
@@ -17,6 +19,7 @@ def check_find(call: Call) -> Outcome:
     starts, at = _find_starts(words)
     issues: list[Issue] = []
     inner: list[Inner] = []
+    names: list[Word] = []
     filters = 0
     deletes = False
     while at < len(words):
@@ -33,6 +36,7 @@ def check_find(call: Call) -> Outcome:
             issues.append(Issue(Level.DANGER, f"find {text} writes a file", "option", text))
             at += 2 if text == "-fprintf" else 1
         elif text in _FIND_VALUES:
+            names += words[at : at + 1] if text in _FIND_NAMES else []
             filters += text not in ("-maxdepth", "-mindepth", "-printf", "-D")
             if text in ("-newer", "-samefile", "-files0-from") and at < len(words):
                 issues += call.guard.judge(words[at], "list", cwds)
@@ -44,6 +48,8 @@ def check_find(call: Call) -> Outcome:
     removes = any(program_name(command.words[0].text) in _REMOVERS for command in inner if command.words)
     if removes and not filters and any(call.guard.is_root(start, cwds) for start in starts):
         issues.append(Issue(Level.NEVER, "deletes a root, a home or a system folder", "path"))
+    if inner and any(issue.level >= Level.DANGER for name in names for issue in call.guard.judge_mention(name, cwds)):
+        issues.append(Issue(Level.DANGER, f"{SECRETS}: runs a command on them", "path"))
     if deletes:
         issues += _judge_find_delete(call, starts, filters)
     return Outcome(issues, inner, operands=starts)

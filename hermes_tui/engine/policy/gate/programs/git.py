@@ -7,6 +7,7 @@ import re
 from ..facts import Call, Inner, Issue, Level, Outcome
 from ..repository import repository_issues
 from .git_read import HISTORY, LOG, READERS, log_rows
+from .github import GITHUB
 from .rows import danger, parent, safe, unknown, writes
 
 _GLOBAL = (
@@ -14,12 +15,19 @@ _GLOBAL = (
     "-P|--no-pager --bare --no-replace-objects --literal-pathspecs --glob-pathspecs --noglob-pathspecs "
     "--icase-pathspecs --no-optional-locks --html-path --man-path --info-path --super-prefix= --attr-source="
 )
+_TRANSPORT = re.compile(r"(?:ext|fd)::", re.I)
 _LOSES = "throws away changes that are nowhere else"
 
 _PLAIN_KEYS = re.compile(
     r"(?:user\.(?:name|email)|init\.defaultbranch|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote)|fetch\.prune|"
     r"color\.\w+|advice\.\w+|core\.(?:autocrlf|eol|filemode|ignorecase|quotepath)|merge\.(?:ff|conflictstyle)|"
     r"rebase\.(?:autostash|autosquash)|branch\.[\w./-]+\.(?:remote|merge|rebase))\Z"
+)
+
+
+_QUIET_KEYS = re.compile(
+    r"(?:user\.(?:name|email)|color\.\w+|advice\.\w+|core\.(?:quotepath|abbrev|autocrlf|eol)|log\.\w+|diff\.(?:renames|context|"
+    r"algorithm|noprefix)|init\.defaultbranch|commit\.gpgsign|gc\.auto|protocol\.version)(?:=[\w .@:%+<>-]*)?\Z"
 )
 
 
@@ -82,14 +90,21 @@ def check_submodule(call: Call) -> Outcome:
 def check_global(call: Call) -> Outcome:
     """``-c alias.x='!command'`` and the repository's own configuration run programs."""
     inner = []
-    for value in call.args.values("-c"):
+    settings = call.args.values("-c")
+    waived = ("-c",) if settings and all(_QUIET_KEYS.match(value.text.lower()) for value in settings) else ()
+    issues = [
+        Issue(Level.DANGER, "uses a transport that runs a program", "text")
+        for word in call.args.operands
+        if _TRANSPORT.match(word.text)
+    ]
+    for value in settings:
         key, _, text = value.text.partition("=")
         if key.startswith("alias.") and text.startswith("!"):
             inner.append(Inner(script=value.tail(len(key) + 2)))
     folders = list(call.command.cwds)
-    for word in call.args.values("-C"):
+    for word in call.args.values("-C", "--git-dir"):
         folders += [fact.spelled for fact in call.guard.facts(word, folders) or ()]
-    return Outcome(repository_issues(folders), inner)
+    return Outcome([*issues, *repository_issues(folders)], inner, waived=waived)
 
 
 _REMOTE = parent(
@@ -121,7 +136,7 @@ _WORKTREE = parent(
     "worktree",
     "",
     safe("list", "-*", "--porcelain -v -z"),
-    writes("add move lock unlock repair", "-w*", "-b= -f --detach --checkout --no-checkout -B=:d"),
+    writes("add move lock unlock repair", "w*", "-b= -f --detach --checkout --no-checkout -B=:d"),
     danger("remove prune", "deletes a work tree"),
 )
 _REFLOG = parent(
@@ -171,7 +186,12 @@ _CHANGERS = [
         "-r:d -f|--force:d --cached -n|--dry-run -q|--quiet --ignore-unmatch",
         dangers={"-r": "deletes recursively", "-f": "deletes without asking"},
     ),
-    *writes("init", "-w", "-q|--quiet --bare -b|--initial-branch= --template=:u --separate-git-dir=:w --shared?"),
+    *writes(
+        "init",
+        "-w",
+        "-q|--quiet --bare -b|--initial-branch= --template=:x --separate-git-dir=:w --shared?",
+        dangers={"--template": "copies hooks, which git runs"},
+    ),
     *writes(
         "switch",
         "-*",
@@ -231,7 +251,9 @@ _CHANGERS = [
         "am apply",
         "r*",
         "--check --stat --index --cached -3|--3way -R|--reverse -p= --summary --numstat -v -q --whitespace= "
-        "--reject --recount --unidiff-zero --abort:u --continue --skip --include= --exclude= --directory=",
+        "--reject --recount --unidiff-zero --abort:u --continue --skip --include= --exclude= --directory=:w "
+        "--unsafe-paths:d",
+        dangers={"--unsafe-paths": "writes outside the work tree"},
     ),
     *unknown(
         "fetch pull clone ls-remote",
@@ -239,11 +261,12 @@ _CHANGERS = [
         "--all --prune -p --tags -t --depth= --unshallow -q|--quiet -v --rebase? --ff-only --no-rebase -b|--branch= "
         "--single-branch --recurse-submodules? --no-tags --progress -j|--jobs= --heads --refs --dry-run --filter= "
         "--shallow-since= --sparse --no-checkout -n --bare --mirror -u|--upload-pack=:x -c=:d --config=:d "
-        "--template=:u --get-url --autostash -f|--force:u --set-upstream",
+        "--template=:x --get-url --autostash -f|--force:u --set-upstream",
         dangers={
             "-u": "names a program on the other side",
             "-c": "sets inline configuration",
             "--config": "sets inline configuration",
+            "--template": "copies hooks, which git runs",
         },
         remember=False,
     ),
@@ -280,7 +303,12 @@ _CHANGERS = [
     ),
     *danger("difftool mergetool", "runs a configured program"),
     *writes(
-        "archive bundle format-patch",
+        "bundle",
+        "-w-*",
+        "-q|--quiet --progress --all --stdin --version=",
+    ),
+    *writes(
+        "archive format-patch",
         "-*",
         "--format= --prefix= -o|--output|--output-directory=:w --stdout --remote=:u --exec=:x -v -# -n -k -s "
         "--cover-letter --all",
@@ -311,14 +339,5 @@ ROWS = [
         check=check_global,
     ),
     *safe("gitk tig", "-*"),
-    parent(
-        "gh",
-        "-R|--repo= --hostname=",
-        unknown(
-            "pr issue repo run workflow release gist api secret auth ssh-key alias extension codespace ruleset "
-            "variable search label project cache",
-            remember=False,
-        ),
-        remember=False,
-    ),
+    GITHUB,
 ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ..facts import Call, Inner, Issue, Level, Outcome, Row, SimpleCommand, Word
+from ..facts import SOME, UNKNOWN, Call, Inner, Issue, Level, Outcome, Row, Word
+from ..mentions import judge_code
 from .packages import pytest_row
-from .rows import safe, unknown, writes
+from .rows import danger, safe, unknown, writes
 
 _SHELL_OPTIONS = re.compile(r"[-+][A-Za-z]+\Z")
 _SHELL_LONG = ("--norc", "--noprofile", "--login", "--posix", "--restricted", "--verbose", "--noediting")
@@ -15,24 +16,27 @@ _INLINE = re.compile(
     r"\b(?:system|popen\w*|subprocess|exec\w*|spawn\w*|child_process|fork|unlink\w*|rmtree|rmdir\w*|remove\w*|rmSync|rm\(|truncate|"
     r"chmod|chown|kill|socket|urlopen|urllib|requests|httpx|http|https|fetch|connect|ctypes|eval|__import__|importlib|pty|"
     r"FileUtils|File\.delete|shutil|os\.replace|os\.rename|writeFile\w*|dlopen|syscall|qx|pickle|marshal|base64|codecs|"
-    r"getattr|globals|builtins|compile|environ|Deno|Bun)\b|`"
+    r"getattr|globals|builtins|compile|environ|Deno|Bun|spawn_sync|rename\w*|unlinkSync|runpy|IO\.binread)\b|`|"
+    r"%x[\W_]|\bopen\s*\(?[^;\n]*?[\"']\s*\||[\"'][^\"'\n]*\|\s*[\"']\s*\)|process\.binding|-\|"
 )
 
 
-def judge_code(code: Word | None, language: str) -> list[Issue]:
+def judge_inline(code: Word | None, language: str, call: Call) -> list[Issue]:
     """Judge inline code of a language that the gate does not parse."""
     if code is None or code.dynamic:
         return [Issue(Level.DANGER, f"runs {language} code that is known only at run time", "text")]
+    found = judge_code(code.text, call.command, call.guard)
     match = _INLINE.search(code.text)
     if match:
-        return [Issue(Level.DANGER, f"runs {language} code that uses {match[0].strip()}", "text")]
-    return [Issue(Level.UNKNOWN, f"runs {language} code", "text")]
+        return [*found, Issue(Level.DANGER, f"runs {language} code that uses {match[0].strip()}", "text")]
+    return [*found, Issue(Level.UNKNOWN, f"runs {language} code", "text")]
 
 
-def _judge_stdin(command: SimpleCommand, language: str) -> list[Issue]:
+def _judge_stdin(call: Call, language: str) -> list[Issue]:
+    command = call.command
     if command.stdin == "text":
         code = None if command.stdin_text is None else Word(command.stdin_text)
-        return judge_code(code, language)
+        return judge_inline(code, language, call)
     if command.stdin:
         return [Issue(Level.DANGER, _PIPED, "text")]
     return []
@@ -70,16 +74,17 @@ def check_shell(call: Call) -> Outcome:
         return Outcome(issues, [Inner(script=rest[0])], operands=[])
     if rest and not from_stdin:
         return Outcome([*issues, *_judge_script(call, rest[0])], operands=[])
-    if call.command.stdin == "text" and call.command.stdin_text is not None:
+    if call.command.stdin == "text":
         note = Issue(Level.UNKNOWN, "runs a heredoc as a program", "text")
-        return Outcome([*issues, note], [Inner(script=Word(call.command.stdin_text))], operands=[])
+        script = Word(UNKNOWN if call.command.stdin_text is None else call.command.stdin_text)
+        return Outcome([*issues, note], [Inner(script=script)], operands=[])
     if call.command.stdin:
         issues.append(Issue(Level.DANGER, _PIPED, "text"))
     return Outcome(issues, operands=[])
 
 
 def _judge_script(call: Call, script: Word) -> list[Issue]:
-    if script.text.startswith("/dev/"):
+    if script.text.startswith(("/dev/", "/proc/")) or (script.split and script.text == SOME):
         return [Issue(Level.DANGER, _PIPED, "text")]
     if script.dynamic:
         return [Issue(Level.UNKNOWN, "runs a file that is known only at run time", "path")]
@@ -98,16 +103,48 @@ def check_other(call: Call) -> Outcome:
 
 def _check_language(call: Call, language: str, inline: str) -> Outcome:
     args = call.args
+    edits = args.operands if args.has("-i") else ()
+    issues = [issue for word in edits for issue in call.guard.judge(word, "write", call.command.cwds)]
     codes = args.values(inline)
     if codes or args.has(inline):
-        issues = [issue for code in codes for issue in judge_code(code, language)] or judge_code(None, language)
+        for code in codes or [Word(UNKNOWN)]:
+            issues += judge_inline(code, language, call)
         return Outcome(issues, operands=[])
     scripts = [word for word in args.operands[:1] if word.text != "-"]
     if scripts:
         return Outcome(_judge_script(call, scripts[0]), operands=[])
     if args.has("--version", "--help", "-V", "-v"):
         return Outcome(base=Level.SAFE)
-    return Outcome(_judge_stdin(call.command, language), operands=[])
+    return Outcome(_judge_stdin(call, language), operands=[])
+
+
+def check_foreign_shell(call: Call) -> Outcome:
+    """``fish -c TEXT``, ``csh -c TEXT``: read as far as it reads like ours."""
+    codes = call.args.values("-c")
+    if codes:
+        return Outcome([], [Inner(script=code) for code in codes], operands=[])
+    return _check_language(call, "shell", "-e")
+
+
+def check_javascript(call: Call) -> Outcome:
+    """``node -e CODE``, ``deno eval CODE``, ``bun x PACKAGE``."""
+    words = call.args.operands
+    head = words[0].text if words else ""
+    if head == "eval" and len(words) > 1:
+        return Outcome(judge_inline(words[-1], "JavaScript", call), operands=[])
+    if head == "x":
+        return Outcome([], [Inner(words=words[1:])] if len(words) > 1 else [], operands=[])
+    if any(re.match(r"--(?:preload|require|import)\b", word.text) for word in words):
+        return Outcome([Issue(Level.DANGER, "loads code", "option", "-r")], operands=[])
+    if any(re.match(r"https?:|-\Z", word.text) for word in words):
+        return Outcome([Issue(Level.DANGER, "runs code from an address or a pipe", "text")], operands=[])
+    return Outcome() if head in ("run", "test", "fmt", "lint", "check") else _check_language(call, "JavaScript", "-e")
+
+
+def check_archive_module(call: Call) -> Outcome:
+    """``python -m zipfile -e ARCHIVE FOLDER``."""
+    target = call.args.operands[-1:] if call.args.has("-e", "-c") else ()
+    return Outcome([issue for word in target for issue in call.guard.judge(word, "write", call.command.cwds)])
 
 
 _MODULES = [
@@ -121,6 +158,7 @@ _MODULES = [
     ),
     *safe("json.tool", "rt", "--sort-keys --indent= --compact --no-ensure-ascii --json-lines"),
     *unknown("mypy ruff black isort flake8 pylint compileall py_compile doctest coverage build timeit cProfile", "-*"),
+    *unknown("zipfile tarfile", "r*", "-l|--list -t|--test -e|--extract -c|--create -v", check=check_archive_module),
     *unknown("http.server smtpd", "-*", remember=False, reason="opens a server"),
     *unknown("*", remember=False),
 ]
@@ -168,20 +206,29 @@ ROWS = [
         reason="runs Ruby code",
     ),
     *unknown(
+        "fish csh nu elvish xonsh osh",
+        "-*",
+        "-c|--command|--commands=:u -l|--login -i -n --no-config",
+        stops=True,
+        check=check_foreign_shell,
+        remember=False,
+        reason="runs code",
+    ),
+    *danger("expect", "drives other programs", "r*", "-c= -f= -d -b -v"),
+    *unknown(
         "node bun deno",
         "-*",
-        "-v -e|--eval=:u -p|--print=:u -c|--check -r|--require=:x --import=:x --loader=:x --inspect?:u "
-        "--inspect-brk?:u --test --watch --env-file=:r",
+        "-v -e|--eval|-pe|-p|--print=:u -c|--check -r|--require=:x --import=:x --loader=:x --preload=:x "
+        "--inspect?:u --inspect-brk?:u --test --watch --env-file=:r",
         stops=True,
-        check=check_other,
+        check=check_javascript,
         remember=False,
         reason="runs JavaScript code",
-        dangers={"-r": "loads code", "--import": "loads code", "--loader": "loads code"},
+        dangers=dict.fromkeys(("-r", "--import", "--loader", "--preload"), "loads code"),
     ),
     *unknown(
         "php lua luajit tclsh Rscript R julia guile racket sbcl scheme elixir erl iex ghci runghc scala groovy "
-        "jshell octave gnuplot m4 expect ipython jupyter irb java swipl gawk_lib osh fish nu elvish xonsh tcsh csh "
-        "busybox_sh",
+        "jshell octave gnuplot m4 ipython jupyter irb java swipl",
         "-*",
         "-e|-r=:u -E=:u -f= -jar= -cp=",
         stops=True,

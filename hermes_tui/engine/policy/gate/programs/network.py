@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..facts import Call, Inner, Issue, Level, Outcome
+from ..facts import Call, Inner, Issue, Level, Outcome, Word
 from .rows import danger, parent, safe, unknown
 
 _SENDS = "sends data to another machine"
@@ -20,7 +20,10 @@ _CURL = (
     "--netrc-file=:d -E|--cert=:d --key=:d -K|--config=:d -x|--proxy=:d --socks5=:d --preproxy=:d --resolve=:u "
     "--connect-to=:u --url= --cacert=:r --capath=:r --unix-socket=:d -Q|--quote=:d --oauth2-bearer=:d --trace=:w "
     "--trace-ascii=:w --stderr=:w --engine=:x --doh-url=:u --interface= --limit-rate= --noproxy= -q|--disable "
-    "-R|--remote-time -z|--time-cond= --path-as-is -a|--append"
+    "-R|--remote-time -z|--time-cond= --path-as-is -a|--append --url-query=:d --variable=:d --expand-url=:d "
+    "--expand-data=:d --expand-header=:d --proxy1.0=:d --socks4=:d --socks4a=:d --socks5-hostname=:d --libcurl=:w "
+    "--etag-save=:w --etag-compare=:r --hsts=:w --alt-svc=:w --no-clobber --remove-on-error --ssl-reqd "
+    "--location-trusted:d"
 )
 _CURL_SENDS = [
     "-d",
@@ -44,6 +47,16 @@ _CURL_SENDS = [
     "-Q",
     "--oauth2-bearer",
     "--engine",
+    "--url-query",
+    "--variable",
+    "--expand-url",
+    "--expand-data",
+    "--expand-header",
+    "--proxy1.0",
+    "--socks4",
+    "--socks4a",
+    "--socks5-hostname",
+    "--location-trusted",
 ]
 _WGET = (
     "-q|--quiet -nv -v -O|--output-document=:t -P|--directory-prefix=:w -c|--continue -N|--timestamping "
@@ -75,10 +88,30 @@ def check_curl(call: Call) -> Outcome:
             issues += call.guard.judge(type(value)(match[1], value.start, value.end), "read", cwds)
     for value in call.args.values("-T", "-K", "--netrc-file", "-E", "--key"):
         issues += call.guard.judge(value, "read", cwds)
+    for value in call.args.values("-b"):
+        if "=" not in value.text and not value.dynamic:
+            issues += call.guard.judge(value, "read", cwds)
     hosts = [*call.args.operands, *call.args.values("--url")]
     if hosts and all(_LOOPBACK.match(word.text) for word in hosts):
         return Outcome(issues, operands=[], waived=_CURL_DATA)
+    if any(value.dynamic for value in call.args.values("-A", "-e", "-b")):
+        issues.append(Issue(Level.DANGER, "sends what is known only at run time"))
     issues += _judge_hosts(call)
+    return Outcome(issues, operands=[])
+
+
+def check_httpie(call: Call) -> Outcome:
+    """``http [METHOD] URL ITEM...``: items are sent, ``@file`` with the file's content."""
+    words = [word for word in call.args.operands if not re.fullmatch(r"[A-Z]{3,7}", word.text)]
+    issues: list[Issue] = []
+    for item in words[1:]:
+        _, at, path = item.text.partition("@")
+        if at:
+            issues += call.guard.judge(Word(path, item.start, item.end), "read", call.command.cwds)
+    sends = words[1:] or call.command.stdin or len(words) < len(call.args.operands)
+    method = next((w.text for w in call.args.operands if re.fullmatch(r"[A-Z]{3,7}", w.text)), "")
+    if words and not _LOOPBACK.match(words[0].text) and sends and method not in ("GET", "HEAD", "OPTIONS"):
+        issues.append(Issue(Level.DANGER, _SENDS))
     return Outcome(issues, operands=[])
 
 
@@ -166,10 +199,27 @@ ROWS = [
             "--password": _SENDS,
         },
     ),
-    *unknown("aria2c axel http https httpie xh lynx w3m links elinks yt-dlp", remember=False),
+    *unknown(
+        "http https httpie xh",
+        "-*",
+        "-b|--body -h|--headers -v|--verbose -j|--json -f|--form -p|--print= -o|--output=:t -d|--download -F|--follow "
+        "-a|--auth=:d --session=:u --check-status --ignore-stdin --timeout= --verify= --pretty= -s|--style=",
+        check=check_httpie,
+        remember=False,
+        dangers={"-a": _SENDS},
+    ),
+    *unknown("aria2c axel lynx w3m links elinks", "-*", "--on-download-complete=:x -dump", remember=False),
+    *unknown(
+        "yt-dlp youtube-dl",
+        "-*",
+        "--exec=:x --exec-before-download=:x --downloader=:x --config-location|--config-locations=:x --plugin-dirs=:x "
+        "--cookies=:r --cookies-from-browser=:d -o|--output=:w -P|--paths=:w -f|--format= -x -F -q -i",
+        remember=False,
+        dangers={"--cookies-from-browser": "reads the cookies of a browser"},
+    ),
     *unknown(
         "ping ping6 traceroute tracepath mtr dig nslookup host whois getent resolvectl drill arp ip ifconfig "
-        "netstat ss route nmap",
+        "netstat ss route",
         "-*",
         "-c= -n -a -t= -p= -l -u -x -4 -6 -w= -W= -i= +short -o",
         check=check_resolver,
@@ -189,6 +239,13 @@ ROWS = [
         "secret-tool op bw vault",
         "handles keys or credentials",
         raw=True,
+    ),
+    *unknown(
+        "nmap",
+        "-*",
+        "-p= -sV -sn -Pn -A --script?:x -oN=:t -oX=:t -oA=:t -oG=:t -iL=:r -v",
+        single=True,
+        remember=False,
     ),
     *danger(
         "mail mailx sendmail mutt msmtp swaks rclone s3cmd gsutil aws gcloud az doctl heroku fly flyctl vercel "

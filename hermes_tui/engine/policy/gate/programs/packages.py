@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from ..facts import Call, Inner, Outcome, Row
+import re
+
+from ..environment import judge_assignment
+from ..facts import Call, Inner, Issue, Level, Outcome, Row, Word
 from .rows import danger, parent, safe, unknown, writes
 
+_ADDRESS = re.compile(r"(?:^|\+|@ ?)(?:https?|git|ssh|file)://")
+_OWN_INDEX = re.compile(r"https://(?:pypi\.org|test\.pypi\.org|registry\.npmjs\.org|registry\.yarnpkg\.com)(?:/|\Z)")
 _REMOVES = "removes packages"
 _PUBLISHES = "publishes to others"
 _PYTEST = (
@@ -26,9 +31,88 @@ def pytest_row(name: str) -> Row:
     return unknown(name, "r*", _PYTEST, reason="runs the tests of the project", dangers=_PYTEST_DANGERS)[0]
 
 
-def check_npx(call: Call) -> Outcome:
-    """``npx PROGRAM``: the program is judged too."""
-    return Outcome([], [Inner(words=call.args.operands)] if call.args.operands else [], operands=[])
+def check_runner(call: Call) -> Outcome:
+    """``npx PROGRAM``, ``uv run PROGRAM``, ``npm exec -c TEXT``: what they run is judged too."""
+    words = call.args.operands
+    if words[:1] and words[0].text in ("--", "run"):  # ``npm exec -- PROGRAM``, ``uv tool run PROGRAM``
+        words = words[1:]
+    inner = [Inner(script=text) for text in call.args.values("-c")]
+    return Outcome([], [*inner, Inner(words=words)] if words else inner, operands=[])
+
+
+def check_sources(call: Call) -> Outcome:
+    """``pip install URL``: code from an address, or from another index, is run without a look at it."""
+    words = [*call.args.operands, *call.args.values("-e", "-r", "-c")]
+    if any(_ADDRESS.search(word.text) for word in words) or any(
+        not _OWN_INDEX.match(value.text) for value in call.args.values("-i", "--extra-index-url", "--registry")
+    ):
+        return Outcome([Issue(Level.DANGER, "installs code from an address", "text")])
+    return Outcome()
+
+
+def check_script(call: Call) -> Outcome:
+    """``npm run NAME``: its options count behind the name too."""
+    if any(word.text.startswith("--script-shell") for word in call.command.words):
+        return Outcome([Issue(Level.DANGER, "names the shell of scripts", "option", "--script-shell")])
+    return Outcome()
+
+
+def check_npm_config(call: Call) -> Outcome:
+    """``npm config set``: a few keys name programs or other places."""
+    words = " ".join(word.text for word in call.args.operands)
+    if re.match(r"(?:set |edit)", words) and re.search(
+        r"shell|editor|viewer|browser|\bgit\b|registry|proxy|prefix|node-options|ignore-scripts|edit", words
+    ):
+        return Outcome([Issue(Level.DANGER, "changes the configuration of npm, which may name programs")])
+    return Outcome()
+
+
+def check_make(call: Call) -> Outcome:
+    """``make``: recipes from a pipe or from elsewhere, and variables that name programs."""
+    args = call.args
+    cwds = call.command.cwds
+    issues = [
+        Issue(Level.DANGER, "runs recipes from a pipe or a file as a program", "text")
+        for word in args.values("-f")
+        if word.text == "-" or word.text.startswith(("/dev/", "/proc/"))
+    ]
+    for word in args.operands:
+        name, equals, value = word.text.partition("=")
+        if not equals:
+            continue
+        known = re.fullmatch(r"[\w.+-]+", value) and name.rstrip(":+?!") not in ("SHELL", ".SHELLFLAGS", "MAKEFLAGS")
+        if not known:
+            issues += judge_assignment(name.rstrip(":+?!"), Word(value), lasting=True)
+            issues += [Issue(Level.DANGER, "changes the shell of the recipes")] * name.startswith(".SHELL")
+    issues += [found for word in args.values("-C") for found in call.guard.judge(word, "list", cwds)]
+    return Outcome(issues, operands=[])
+
+
+def check_compiler(call: Call) -> Outcome:
+    """``gcc -B FOLDER``, ``-fplugin=``, ``rustc -C linker=``: name programs that the compiler runs."""
+    for word in call.command.words[1:]:
+        if re.match(r"-(?:B.|fplugin=|specs=|Xclang\Z|fuse-ld=/|C?linker=|load\Z)", word.text) or word.text.startswith(
+            "linker="
+        ):
+            return Outcome([Issue(Level.DANGER, f"option {word.text} names a program to run", "option", word.text)])
+    return Outcome()
+
+
+def check_cmake(call: Call) -> Outcome:
+    """``cmake -E COMMAND``: its own file commands."""
+    words = call.args.operands
+    if not call.args.has("-E") or not words:
+        return Outcome(operands=[])
+    name, rest = words[0].text, words[1:]
+    if name in ("rm", "remove", "remove_directory"):
+        issues = [found for word in rest for found in call.guard.judge(word, "delete", call.command.cwds)]
+        return Outcome([Issue(Level.DANGER, "deletes files", "text"), *issues], operands=[])
+    if name in ("env", "time", "chdir"):
+        at = next((i for i, word in enumerate(rest) if "=" not in word.text and word.text[:1] != "-"), len(rest))
+        return Outcome([], [Inner(words=rest[at + (name == "chdir") :])] if rest[at:] else [], operands=[])
+    return Outcome(
+        [found for word in rest[-1:] for found in call.guard.judge(word, "write", call.command.cwds)], operands=[]
+    )
 
 
 def _system(name: str, reads: str, changes: str, removes: str, options: str = "") -> Row:
@@ -59,6 +143,7 @@ _PIP = parent(
         "-i|--index-url=:u --extra-index-url=:u --find-links=:u -f=:u --trusted-host=:u --no-build-isolation "
         "--only-binary= --no-binary= -d=:w -w=:w --dry-run --root=:w --prefix=:w -q",
         reason="installs packages",
+        check=check_sources,
         remember=False,
     ),
     danger("uninstall", _REMOVES, "-*", "-y -r="),
@@ -75,7 +160,7 @@ _NPM_INSTALL = (
 def _node_manager(name: str) -> Row:
     return parent(
         name,
-        "-s|--silent -C=:u --prefix=:u -w|--workspace= --workspaces --filter= -F= -r|--recursive",
+        "-s|--silent -C=:u --prefix=:u -w|--workspace= --workspaces --filter= -F= -r|--recursive --script-shell=:x",
         safe(
             "ls list view info outdated why explain audit prefix root bin fund doctor query licenses",
             "-*",
@@ -87,21 +172,35 @@ def _node_manager(name: str) -> Row:
             "-*",
             _NPM_INSTALL,
             reason="installs packages",
+            check=check_sources,
             remember=False,
         ),
         unknown(
-            "run run-script start build dev lint exec x dlx create init rebuild",
+            "exec x dlx",
+            "-*",
+            "-c|--call= -p|--package= -y|--yes --silent -s --no --",
+            stops=True,
+            check=check_runner,
+            reason="runs a package",
+            remember=False,
+        ),
+        unknown("create", "-*", "-y|--yes --silent", stops=True, reason="downloads and runs a package", remember=False),
+        unknown(
+            "run run-script start build dev lint init rebuild",
             "-*",
             "--silent -s --if-present",
             stops=True,
+            check=check_script,
             reason="runs a script of the project",
             remember=False,
         ),
         danger("uninstall remove rm un unlink prune", _REMOVES),
         danger("publish unpublish deprecate dist-tag owner access token login logout adduser team hook", _PUBLISHES),
-        unknown("config set cache store", remember=False),
+        unknown("config", check=check_npm_config, remember=False),
+        unknown("set cache store pkg", remember=False),
         unknown("pack version", remember=False),
         unknown("*", remember=False),
+        dangers={"--script-shell": "names the shell of scripts"},
     )
 
 
@@ -141,7 +240,13 @@ _GO = parent(
         reason="builds the project",
         dangers={"-exec": "runs a program", "-toolexec": "runs a program", "-vettool": "runs a program"},
     ),
-    safe("version env", "-*", "-json -w:u -u:u -m", single=True),
+    safe(
+        "version env",
+        "-*",
+        "-json -w:d -u:d -m",
+        single=True,
+        dangers=dict.fromkeys(("-w", "-u"), "changes the configuration of go, which may name programs"),
+    ),
     writes("fmt", "-*", "-n -x", single=True),
     unknown("mod get install work generate tool", remember=False),
     unknown("run", remember=False, reason="runs code"),
@@ -207,7 +312,16 @@ ROWS = [
         "-q -v --no-cache -n --offline --project=:u --directory=:u",
         unknown("sync lock add venv init export build python", remember=False),
         safe("tree version"),
-        unknown("run tool", stops=True, remember=False, reason="runs code"),
+        unknown(
+            "run tool",
+            "-*",
+            "--with= --with-requirements=:r --python= -p= --extra= --group= --no-sync --frozen --locked --isolated "
+            "-q --no-project --all-extras --env-file=:r --from= -m|--module=:u -s|--script=:u --active --dev --no-dev",
+            stops=True,
+            check=check_runner,
+            remember=False,
+            reason="runs code",
+        ),
         danger("remove", _REMOVES),
         danger("publish", _PUBLISHES),
         [Row("pip", remember=False, subs=_PIP.subs)],
@@ -218,7 +332,7 @@ ROWS = [
         "-q -v -n --no-interaction",
         safe("show check version env"),
         unknown("install update add lock build", remember=False),
-        unknown("run", stops=True, remember=False),
+        unknown("run", stops=True, check=check_runner, remember=False),
         danger("remove", _REMOVES),
         danger("publish", _PUBLISHES),
     ),
@@ -226,17 +340,37 @@ ROWS = [
         "conda",
         "-q -y",
         safe("list info search"),
-        unknown("install create update env activate run", remember=False),
+        unknown("install create update env activate", remember=False),
+        unknown(
+            "run",
+            "-*",
+            "-n|--name= -p|--prefix= --no-capture-output --live-stream --cwd=",
+            stops=True,
+            check=check_runner,
+            remember=False,
+        ),
         danger("remove uninstall clean", _REMOVES),
     ),
-    *unknown("pipx pipenv pdm rye hatch tox nox mamba micromamba pre-commit", remember=False),
+    *[
+        parent(
+            name,
+            "-q -v -e= --env=",
+            unknown("run", "-*", "--spec= --python= -s", stops=True, check=check_runner, remember=False),
+            danger("publish", _PUBLISHES),
+            danger("uninstall remove", _REMOVES),
+            unknown("*", remember=False),
+            remember=False,
+        )
+        for name in ("pipx", "pipenv", "pdm", "rye", "hatch")
+    ],
+    *unknown("tox nox mamba micromamba pre-commit", remember=False),
     *[_node_manager(name) for name in ("npm", "pnpm", "yarn")],
     *unknown(
-        "npx bunx pnpx corepack tsx ts-node",
+        "npx bunx pnpx uvx corepack tsx ts-node",
         "-*",
-        "-y",
+        "-y|--yes -c|--call= -p|--package= --no-install -q --with= --from= --python= --bun",
         stops=True,
-        check=check_npx,
+        check=check_runner,
         remember=False,
         reason="downloads and runs a package",
     ),
@@ -249,8 +383,10 @@ ROWS = [
     *unknown(
         "rustc gcc g++ cc c++ clang clang++ tcc javac kotlinc scalac ghc swiftc zig nim dmd ocamlopt ld as nvcc",
         "-*",
-        "-o=:w -c -g -O? -W? -w -I? -L? -l? -D? -std? -S -E -v -f?:u -m? -x= -shared -pipe",
+        "-o=:w -c -g -O? -W? -w -I? -L? -l? -D? -std? -S -E -v -f?:u -m? -x= -shared -pipe -wrapper=:x -fplugin?:x "
+        "-C=:u -B=:u",
         single=True,
+        check=check_compiler,
     ),
     *unknown("rustup", remember=False),
     *writes("gofmt rustfmt clang-format shfmt", "-*", "-l -d -w -s -i --check --edition="),
@@ -258,7 +394,26 @@ ROWS = [
         "golangci-lint staticcheck shellcheck hadolint actionlint yamllint markdownlint clang-tidy cppcheck", "-*"
     ),
     *unknown(
-        "make just task rake ant mvn mvnw gradle gradlew ninja meson cmake ctest bazel bazelisk buck scons sbt lein "
+        "make",
+        "-*",
+        "-n|--dry-run|--just-print -j? -C|--directory=:u -f|--file|--makefile=:r -B -k|--keep-going -s|--silent "
+        "-i -q -t -l? -o= -W= -e -p -r -R -w -v -d --no-print-directory --eval=:x -I=:u --output-sync? -O?",
+        check=check_make,
+        remember=False,
+        reason="runs recipes of the project",
+        dangers={"--eval": "runs recipes of its own"},
+    ),
+    *unknown(
+        "cmake",
+        "-*",
+        "-B=:w -S= -D? -G= -E -P=:u --build= --install= --target= -t= -j? --parallel? --config= --preset= -L -A= -C=:u "
+        "--fresh --verbose -v --prefix=:w --open=:u",
+        check=check_cmake,
+        remember=False,
+        reason="runs recipes of the project",
+    ),
+    *unknown(
+        "just task rake ant mvn mvnw gradle gradlew ninja meson ctest bazel bazelisk buck scons sbt lein "
         "mix dotnet swift xcodebuild flutter dart stack cabal dune msbuild premake invoke fab earthly",
         "-*",
         "-n|--dry-run -j? -C=:u -f=:u -B -k -s -q",
@@ -278,7 +433,7 @@ ROWS = [
         "",
         safe("list show info check outdated"),
         unknown("install update add lock init", remember=False),
-        unknown("exec", stops=True, remember=False),
+        unknown("exec", stops=True, check=check_runner, remember=False),
         danger("clean remove", _REMOVES),
     ),
     parent(

@@ -122,6 +122,8 @@ def check_sed(call: Call) -> Outcome:
     if not scripts and not args.has("-f") and operands:
         scripts, operands = [operands[0]], operands[1:]
     issues: list[Issue] = []
+    if any(word.text == "-" or word.text.startswith(("/dev/", "/proc/")) for word in args.values("-f")):
+        issues.append(Issue(Level.DANGER, "sed runs a script from its input", "text"))
     for script in scripts:
         issues += _judge_sed(call, script)
     if args.has("-i"):
@@ -150,8 +152,10 @@ def _judge_sed(call: Call, script: Word) -> list[Issue]:
 
 
 _AWK_RUNS = re.compile(
-    r"\bsystem\s*\(|\|\s*&?\s*getline|\|\s*&?\s*[\"A-Za-z(]|\bclose\s*\(|@(?:load|include)|\bextension\s*\("
+    r"\bsystem\s*\(|\|\s*&?\s*getline|\|\s*&?\s*[\"A-Za-z(]|\bclose\s*\(|@(?:load|include)|\bextension\s*\(|"
+    r"@\s*[A-Za-z_]\w*\s*\("
 )
+_AWK_TARGET = re.compile(r">>?\s*\"([^\"\\]*)\"")
 _AWK_WRITES = re.compile(r"\bprintf?\b[^;}\n]*>")
 _AWK_LITERAL = re.compile(r"\"(?:\\.|[^\"\\])*\"|(?<=[~(,!])\s*/(?:\\.|[^/\\\n])*/|^\s*/(?:\\.|[^/\\\n])*/")
 
@@ -160,20 +164,34 @@ def check_awk(call: Call) -> Outcome:
     """``awk``: the program may run, write and read files."""
     args = call.args
     operands = list(args.operands)
+    issues: list[Issue] = []
+    if any(word.text in ("-", "/dev/stdin") or word.text.startswith("/dev/fd/") for word in args.values("-f")):
+        return Outcome([Issue(Level.DANGER, "awk runs a script from its input", "text")], operands=operands)
+    if any(word.text.startswith("inplace") for word in args.values("-i")):
+        issues += [found for word in operands for found in call.guard.judge(word, "write", call.command.cwds)]
+    programs = args.values("-e")
+    if not programs and not args.has("-f"):
+        programs, operands = operands[:1], operands[1:]
     if args.has("-f"):
-        return Outcome([Issue(Level.UNKNOWN, "awk runs a script from a file", "option", "-f")], operands=operands)
-    if not operands:
-        return Outcome()
-    program, operands = operands[0], operands[1:]
+        issues.append(Issue(Level.UNKNOWN, "awk runs a script from a file", "option", "-f"))
+    for program in programs:
+        issues += _judge_awk(call, program)
+    files = [word for word in operands if not re.match(r"[A-Za-z_]\w*=", word.text)]
+    return Outcome(issues, operands=files)
+
+
+def _judge_awk(call: Call, program: Word) -> list[Issue]:
     if program.dynamic:
-        return Outcome([Issue(Level.UNKNOWN, "the awk program is known only at run time", "text")], operands=operands)
+        return [Issue(Level.UNKNOWN, "the awk program is known only at run time", "text")]
     bare = _AWK_LITERAL.sub('""', program.text)
     issues: list[Issue] = []
-    if _AWK_RUNS.search(bare.replace("||", "  ")):
+    for match in _AWK_TARGET.finditer(program.text):
+        issues += call.guard.judge(Word(match[1]), "truncate", call.command.cwds)
+    if _AWK_RUNS.search(bare.replace("||", "  ")) or "/inet" in program.text:
         issues.append(Issue(Level.DANGER, "the awk program runs a command", "text"))
     if _AWK_WRITES.search(bare):
         issues.append(Issue(Level.WRITES, "the awk program may write a file", "text"))
     if "getline" in bare or "ARGV" in bare or "ENVIRON" in bare:
-        issues.append(Issue(Level.UNKNOWN, "the awk program reads other files or the environment", "text"))
-    files = [word for word in operands if not re.match(r"[A-Za-z_]\w*=", word.text)]
-    return Outcome(issues, operands=files)
+        level = Level.DANGER if "ENVIRON" in bare and _AWK_WRITES.search(bare) else Level.UNKNOWN
+        issues.append(Issue(level, "the awk program reads other files or the environment", "text"))
+    return issues

@@ -62,7 +62,7 @@ ROWS = [
         "journalctl dmesg",
         "-*",
         "-u= -n= -f -e -x -b? --since= --until= --no-pager -p= -k -r -o= --user -T -H -w --vacuum-time=:d "
-        "--vacuum-size=:d --rotate:d -c:d -C:d",
+        "--vacuum-size=:d --rotate:d -c|--read-clear:d -C|--clear:d",
         dangers={
             "--vacuum-time": "deletes logs",
             "--vacuum-size": "deletes logs",

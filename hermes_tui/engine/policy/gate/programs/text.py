@@ -71,6 +71,10 @@ def check_jq(call: Call) -> Outcome:
             operands_are_text = True
         elif text in ("--indent",):
             at += 1
+        elif re.fullmatch(r"-[rRnscCSMajeh0]*[fL]", text):
+            files += words[at : at + 1]
+            at += 1
+            seen_filter = seen_filter or text[-1] == "f"
         elif text.startswith("-") and len(text) > 1:
             if not re.fullmatch(
                 r"-[rRnscCSMajeh0]+|--(?:raw-output0?|raw-input|null-input|slurp|compact-output|"
@@ -81,7 +85,7 @@ def check_jq(call: Call) -> Outcome:
                 issues.append(Issue(Level.UNKNOWN, f"option {text} is not known to be harmless", "option", text))
         elif not seen_filter:
             seen_filter = True
-            if re.search(r"\b(?:input_filename|env|\$ENV|import|include)\b", text):
+            if re.search(r"\$ENV\b|(?<![.\w$\"])(?:input_filename|env|import|include)\b", text):
                 issues.append(Issue(Level.UNKNOWN, "the filter reads the environment or other files", "text"))
         elif not operands_are_text:
             files.append(words[at - 1])
@@ -102,8 +106,22 @@ ROWS = [
         "ag ack",
         "-r*",
         "-i -l -n -c -w -v -Q -A= -B= -C= -g= -G= --py --js --hidden -s -o --nocolor --color --nogroup --group "
-        "--ignore= --ignore-dir=",
+        "--ignore= --ignore-dir= --pager=:x --nopager",
         check=check_grep,
+        dangers={"--pager": "runs a program"},
+    ),
+    *safe(
+        "delta diff-so-fancy",
+        "r*",
+        "-n|--line-numbers -s|--side-by-side --dark --light -w= --paging= --pager=:x --diff-so-fancy",
+        dangers={"--pager": "runs a program"},
+    ),
+    *safe(
+        "fzf",
+        "-*",
+        "-f|--filter= -q|--query= -m|--multi -e|--exact -1 -0 -i +i --ansi --height= --reverse --tac --no-sort "
+        "-n|--nth= -d|--delimiter= --preview=:x --bind=:x --preview-window= --listen?:x --with-shell=:x",
+        dangers=dict.fromkeys(("--preview", "--bind", "--listen", "--with-shell"), "runs commands"),
     ),
     *safe("find", "l*", "", raw=True, check=check_find),
     *safe(
@@ -111,10 +129,9 @@ ROWS = [
         "-l*",
         "-H|--hidden -I|--no-ignore -u -s -i -g|--glob -F -a|--absolute-path -l|--list-details -L -p -0 "
         "-d|--max-depth= --min-depth= -t|--type= -e|--extension= -E|--exclude= -S|--size= --changed-within= "
-        "--changed-before= -o= --color= -j= -1 -q -c= --strip-cwd-prefix --base-directory=:r --format= -x|--exec:x "
-        "-X|--exec-batch:x",
+        "--changed-before= -o= --color= -j= -1 -q -c= --strip-cwd-prefix --base-directory=:r --format= -x|--exec "
+        "-X|--exec-batch",
         check=check_fd,
-        dangers={"-x": "runs a command for every file", "-X": "runs a command on the files"},
     ),
     *safe(
         "sed",
@@ -127,7 +144,7 @@ ROWS = [
         "awk",
         "r*",
         "-F|--field-separator= -v|--assign= -f|--file=:r -P -S --posix --csv -n -N -b -c -t -i|--include=:u "
-        "-l|--load=:u -e|--source=:u -E|--exec=:u -o?:u -p?:u -d?:u",
+        "-l|--load=:x -e|--source=:u -E|--exec=:u -o?:u -p?:u -d?:u",
         check=check_awk,
     ),
     *safe("jq", "r*", "", raw=True, check=check_jq),
@@ -156,7 +173,7 @@ ROWS = [
         "-p= -i|--input=:r -R|--reverse -N|--forward --dry-run -d=:w -s -b -E -u -f -t -l -F= -o=:w -r=:w",
         remember=False,
     ),
-    *danger("ed ex vim emacs nano pico joe micro code subl", "opens an editor, which runs commands", "r*"),
+    *danger("ed vim emacs nano pico joe micro code subl", "opens an editor, which runs commands", "r*"),
     *unknown(
         "man info tldr",
         "-*",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Iterator, Sequence
 
 from ..environment import judge_assignment
 from ..facts import SOME, Call, Inner, Issue, Level, Outcome, Word
 from .rows import danger, safe, unknown
 
+_ARCH = re.compile(r"(?:x86_64|i[3-6]86|linux\d\d|aarch64|arm\w*|uname26|ppc\w*|s390x?|mips\w*|riscv\w*)\Z")
 _PRIVILEGE = "runs with the rights of another user"
 
 
@@ -44,10 +47,27 @@ def check_env(call: Call) -> Outcome:
         words.pop(0)
     folder = next(iter(call.args.values("-C")), None)
     inner = [Inner(words=tuple(words), cwd=folder)] if words else []
-    for text in call.args.values("-S"):
-        inner.append(Inner(script=text))
+    if call.args.has("-S"):
         issues.append(Issue(Level.UNKNOWN, "splits a text into a command", "text"))
+        inner = [Inner(words=tuple(_split(call.command.words[1:])), cwd=folder)]
     return Outcome(issues, inner, operands=[])
+
+
+def _split(words: Sequence[Word]) -> Iterator[Word]:
+    """Yield the command of ``env -S TEXT MORE``: the text split at blanks, then every word behind it."""
+    at = next((i for i, word in enumerate(words) if re.match(r"-\w*S|--sp", word.text)), 0)
+    name, equals, long = words[at].text.partition("=")
+    text = long if equals and name.startswith("--") else "" if name.startswith("--") else name.partition("S")[2]
+    rest = words[at + 1 :]
+    if not text and not equals:
+        text, rest = rest[0].text if rest else "", rest[1:]
+    try:
+        parts = [SOME] if any(mark in text for mark in "\\$#") else shlex.split(text)
+    except ValueError:
+        parts = [SOME]
+    for part in parts:
+        yield Word(part, words[at].start, words[at].end)
+    yield from rest
 
 
 def check_sudo(call: Call) -> Outcome:
@@ -83,14 +103,16 @@ def check_xargs(call: Call) -> Outcome:
 
 def check_parallel(call: Call) -> Outcome:
     """``parallel COMMAND ::: ARGS``: the words are a command text."""
-    words = []
+    words: list[Word] = []
     for word in call.args.operands:
         if re.fullmatch(r":::?:?\+?", word.text):
             break
         words.append(Word(re.sub(r"\{[^}\s]*\}", SOME, word.text), word.start, word.end))
     if len(words) == 1 and " " in words[0].text:
         return Outcome([], [Inner(script=words[0])], operands=[])
-    return Outcome([], _run((*words, Word(SOME, split=True))) if words else [], operands=[])
+    if not words:
+        return Outcome([Issue(Level.DANGER, "runs its input as commands", "text")], operands=[])
+    return Outcome([], _run((*words, Word(SOME, split=True))), operands=[])
 
 
 def check_watch(call: Call) -> Outcome:
@@ -117,6 +139,20 @@ def check_flock(call: Call) -> Outcome:
     if rest and rest[0].text in ("-c", "--command"):
         return Outcome([], [Inner(script=rest[1])] if len(rest) > 1 else [], operands=[])
     return Outcome([], _run(rest), operands=operands[:1])
+
+
+def check_setarch(call: Call) -> Outcome:
+    """``setarch [ARCH] COMMAND``."""
+    words = call.args.operands
+    if call.command.words[0].text.endswith("setarch") and words and _ARCH.match(words[0].text):
+        words = words[1:]
+    return Outcome([], _run(words), operands=[])
+
+
+def check_hyperfine(call: Call) -> Outcome:
+    """``hyperfine TEXT...``: every operand and hook is a command text."""
+    texts = [*call.args.operands, *call.args.values("-p", "-s", "-c", "--conclude")]
+    return Outcome([], [Inner(script=text) for text in texts], operands=[])
 
 
 def check_exec(call: Call) -> Outcome:
@@ -199,13 +235,24 @@ ROWS = [
     ),
     *unknown("taskset chrt numactl", "-*", "-c= -p=:u -a", stops=True, check=check_skip_one, remember=False),
     *unknown(
-        "coproc caffeinate catchsegv faketime cgexec prlimit setarch linux32 linux64 busybox toybox entr retry "
-        "chronic ts_run dbus-run-session xvfb-run direnv_exec hyperfine",
+        "coproc caffeinate catchsegv faketime cgexec prlimit busybox toybox entr retry "
+        "chronic ts_run dbus-run-session xvfb-run direnv_exec ld.so",
         "-*",
         "-a -d -i -s -u -t= -r -c",
         stops=True,
         check=check_plain,
         remember=False,
+    ),
+    *unknown("setarch linux32 linux64 i386 x86_64", "-*", "-R -v", stops=True, check=check_setarch, remember=False),
+    *unknown(
+        "hyperfine",
+        "-*",
+        "-w|--warmup= -m|--min-runs= -M|--max-runs= -r|--runs= -p|--prepare= -s|--setup= -c|--cleanup= --conclude= "
+        "-i|--ignore-failure -N -S|--shell=:x -u= --export-json=:w --export-markdown=:w --export-csv=:w --style= "
+        "-n|--command-name= --show-output -L=",
+        check=check_hyperfine,
+        remember=False,
+        dangers={"-S": "runs a program"},
     ),
     *unknown("script", "w*", "-c|--command=:u -q -a -e -f", check=check_script, remember=False),
     *danger(
