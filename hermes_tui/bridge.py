@@ -31,14 +31,17 @@ _TEXT_FIELD = {TextDelta: "text", ReasoningDelta: "text", ToolOutput: "text", To
 
 
 def coalesce(events: Iterable[Event]) -> list[Event]:
-    """Merge runs of deltas that belong to the same message or call; order is kept, no text is lost."""
+    """Merge runs of deltas that belong to the same message or call; order is kept, no text is lost.
+
+    Of a terminal's screens only the newest counts.
+    """
     merged: list[Event] = []
     for key, run in groupby(events, _belonging):
         if key is None:
             merged.extend(run)
             continue
         *before, last = run
-        if before:
+        if before and not getattr(last, "is_screen", False):
             field = _TEXT_FIELD[type(last)]
             text = "".join([getattr(event, field) for event in before]) + getattr(last, field)
             last = replace(last, **{field: text})
@@ -46,10 +49,12 @@ def coalesce(events: Iterable[Event]) -> list[Event]:
     return merged
 
 
-def _belonging(event: Event) -> tuple[type[Event], str, str] | None:
+def _belonging(event: Event) -> tuple[type[Event], str, str, bool] | None:
     """What a delta may be merged with: its own kind, agent and call; None for everything else."""
     kind = type(event)
-    return (kind, event.agent_id, getattr(event, "call_id", "")) if kind in _TEXT_FIELD else None
+    if kind not in _TEXT_FIELD:
+        return None
+    return kind, event.agent_id, getattr(event, "call_id", ""), getattr(event, "is_screen", False)
 
 
 class Bridge:

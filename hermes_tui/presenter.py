@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from .engine.types import events as ev
+from .engine.types.jobs import JobRow
 from .engine.types.requests import ApprovalDecision, ApprovalRequest, ClarifyAnswer, ClarifyRequest
 from .widgets.entries import AssistantEntry, DividerEntry, Entry, NoticeEntry, ReasoningEntry, ToolEntry, UserEntry
 
@@ -50,6 +51,9 @@ class Shell(Protocol):
 
     def show_todos(self, items: Sequence[Mapping[str, str]]) -> None:
         """Show the todo list."""
+
+    def show_jobs(self, jobs: Sequence[JobRow]) -> None:
+        """Show the background jobs."""
 
     def show_changed_file(self, path: str, added: int, removed: int) -> None:
         """Count a file that the agent changed."""
@@ -142,8 +146,10 @@ class EntryPresenter:
                 tool = self._tool(event.call_id, event.name)
                 tool.start(event.args, event.display)
                 self._log.changed(tool)
-            case ev.ToolOutput(call_id=call_id, text=text):
-                self._update_tool(call_id, lambda tool: tool.append_output(text))
+            case ev.ToolOutput(call_id=call_id, text=text, is_screen=is_screen):
+                self._update_tool(
+                    call_id, lambda tool: tool.show_screen(text) if is_screen else tool.append_output(text)
+                )
             case ev.ToolFinished():
                 tool = self._tool(event.call_id, event.name)
                 tool.finish(event.outcome, event.display, event.result, event.duration_s)
@@ -370,5 +376,7 @@ class Presenter:
                 shell.show_usage(event)
             case ev.TodosChanged(items=items):
                 shell.show_todos(items)
+            case ev.JobsChanged(jobs=jobs):
+                shell.show_jobs(jobs)
             case ev.SteerChanged():
                 shell.steer_changed(event)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 from .types.events import Event
+from .types.jobs import JobLog, JobRow
 from .types.messages import Message
 from .types.requests import ApprovalDecision, ClarifyAnswer
 
@@ -264,6 +265,34 @@ class SessionState:
     """What was found when a stored session was opened."""
 
 
+class SessionJobs(Protocol):
+    """The background jobs of one conversation."""
+
+    def rows(self) -> Sequence[JobRow]:
+        """Every job, oldest first. Any thread, never blocks for long."""
+        ...
+
+    def log(self, number: int, cursor: int = 0, max_bytes: int = 64_000) -> JobLog:
+        """Output from a cursor on; a negative one counts from the end."""
+        ...
+
+    def answer(self, number: int, line: str) -> None:
+        """Send a line that the person typed."""
+        ...
+
+    def end_input(self, number: int) -> None:
+        """Let a job read the end of its input."""
+        ...
+
+    def kill(self, number: int) -> None:
+        """End a job with all it started, and wait until it is gone."""
+        ...
+
+    def promote(self) -> bool:
+        """Let the commands of the running turn go on as jobs; False when none runs. Returns at once."""
+        ...
+
+
 class StoredSession(Protocol):
     """A session that can be read; nobody need be able to go on with it."""
 
@@ -283,6 +312,11 @@ class StoredSession(Protocol):
 
 class AgentSession(StoredSession, Protocol):
     """One conversation."""
+
+    @property
+    def jobs(self) -> SessionJobs:
+        """Its background jobs."""
+        ...
 
     def subscribe(self, sink: EventSink) -> Callable[[], None]:
         """Send every later event to ``sink``; returns the function that stops it. Any thread."""

@@ -132,7 +132,7 @@ class ApprovalScreen(GuardedModal[ApprovalDecision]):
             rules = " + ".join(request.always_rules)
             choices.append(Choice("3", f"Always allow {scope}", "always", f"stores: {rules}"))
         choices += [Choice("4", "Deny", "deny"), Choice("5", "Deny and say why", "say why")]
-        if request.action == "command":
+        if request.action == "command" and request.can_edit:
             choices.append(Choice("e", "Edit the command", "edit"))
         return choices
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, cast
 
 from hermes_tui.engine.api import SessionState
 from hermes_tui.engine.types import events as ev
+from hermes_tui.engine.types.jobs import JobRow
 from hermes_tui.engine.types.requests import ApprovalDecision, ApprovalRequest, ClarifyAnswer, ClarifyRequest
 from hermes_tui.widgets.header_bar import short_folder
-from hermes_tui.widgets.side_panel import ContextRow, FileRow
+from hermes_tui.widgets.side_panel import ContextRow, FileRow, TaskRow
 from hermes_tui.widgets.todo_list import TodoRow, TodoState
 
 if TYPE_CHECKING:
@@ -27,12 +28,15 @@ class ChatShell:
     def __init__(self, chat: ChatScreen) -> None:
         self._chat = chat
         self._changed: dict[str, FileRow] = {}
+        self.jobs: tuple[JobRow, ...] = ()
+        """The session's background jobs."""
 
     def reset(self) -> None:
         """Forget what belonged to another session."""
         self._changed.clear()
         self._chat.panel.set_files(())
         self.show_todos(())
+        self.show_jobs(())
 
     def show_state(self, state: SessionState) -> None:
         """Show a session's snapshot."""
@@ -99,6 +103,12 @@ class ChatShell:
         """Show the todo list."""
         self._chat.header.open_todos = sum(item.get("status") != "done" for item in items)
         self._chat.panel.set_todos([TodoRow(item["content"], cast(TodoState, item["status"])) for item in items])
+
+    def show_jobs(self, jobs: Sequence[JobRow]) -> None:
+        """Show the background jobs, those that run first."""
+        self.jobs = tuple(jobs)
+        shown = sorted(jobs, key=lambda job: job.state != "running")
+        self._chat.panel.set_jobs([TaskRow(job.command, job.state) for job in shown])
 
     def show_changed_file(self, path: str, added: int, removed: int) -> None:
         """Count a file that the agent changed."""

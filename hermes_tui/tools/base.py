@@ -46,6 +46,8 @@ class Assessment:
 
     command: str = ""
     """Shell text that would run."""
+    is_editable: bool = True
+    """False when ``command`` only describes the call: a person may refuse it, not change it."""
     paths: tuple[PathUse, ...] = ()
     cwd: str = ""
     """Folder that relative paths and the command start in; empty for the workspace."""

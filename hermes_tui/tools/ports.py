@@ -156,6 +156,10 @@ class ToolContext(Protocol):
         """Show live output in the call's card. Never blocks."""
         ...
 
+    def emit_screen(self, text: str) -> None:
+        """Show a terminal's screen in the call's card, in place of what was shown live before. Never blocks."""
+        ...
+
     def ask(self, question: str, choices: Sequence[str]) -> str:
         """Ask the person; blocks; empty when declined or nobody is there."""
         ...

@@ -7,6 +7,7 @@ spared; elsewhere the whole process group goes.
 from __future__ import annotations
 
 import os
+import select
 import signal
 import time
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from threading import Event
 
 _PROC = Path("/proc")
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_COARSE_S = 0.25
+"""How often a process is looked at where the system cannot tell of its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +89,8 @@ def end_session(sid: int, *, since: int, grace_s: float, spare: frozenset[int] =
 
 def _all_gone(members: list[Member], deadline: float) -> bool:
     """Wait for these processes to end; looking at them alone is much cheaper than at all of the machine's."""
-    left = [member.pid for member in members]
-    while left := [pid for pid in left if _read_member(pid) is not None]:
+    left = members
+    while left := [member for member in left if _is_alive(member)]:
         if time.monotonic() >= deadline:
             return False
         _pause()
@@ -108,6 +111,56 @@ def end_members(sid: int, spared: list[Member]) -> None:
     alive = {(member.pid, member.started) for member in session_members(sid)} if has_process_table() else set()
     if any((member.pid, member.started) in alive for member in spared):
         end_session(sid, since=0, grace_s=0.1)
+
+
+def end_tree(members: list[Member], grace_s: float) -> None:
+    """End these processes with all that they started in their session. Blocks. Recycled ids are left alone."""
+    for signum, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 1.0)):
+        doomed = _with_descendants(members)
+        for member in doomed:
+            _signal(member.pid, signum)
+        if _all_gone(doomed, time.monotonic() + patience_s):
+            return
+
+
+def _with_descendants(members: list[Member]) -> list[Member]:
+    if not has_process_table():
+        return [member for member in members if _is_alive(member)]
+    wanted = {(member.pid, member.started) for member in members}
+    alive = [member for sid in {member.session for member in members} for member in session_members(sid)]
+    doomed = [member for member in alive if (member.pid, member.started) in wanted]
+    known = {member.pid for member in doomed}
+    while children := [member for member in alive if member.parent in known and member.pid not in known]:
+        doomed += children
+        known.update(member.pid for member in children)
+    return doomed
+
+
+def wait_until_gone(members: list[Member]) -> None:
+    """Block until all of these processes have ended."""
+    for member in members:
+        try:
+            fd = os.pidfd_open(member.pid)
+        except (OSError, AttributeError):  # gone, or a system without it
+            while _is_alive(member):
+                Event().wait(_COARSE_S)
+            continue
+        try:
+            if _is_alive(member):
+                select.select([fd], [], [])
+        finally:
+            os.close(fd)
+
+
+def _is_alive(member: Member) -> bool:
+    if has_process_table():
+        found = _read_member(member.pid)
+        return found is not None and found.started == member.started
+    try:
+        os.kill(member.pid, 0)
+    except OSError:
+        return False
+    return True
 
 
 def _end_group(pgid: int, grace_s: float) -> None:

@@ -11,6 +11,7 @@ from .ports import SessionState, ToolContext
 
 BUILTIN_MODULES = (
     "terminal",
+    "process",
     "files",
     "patch",
     "search",

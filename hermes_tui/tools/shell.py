@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,13 +19,15 @@ from pathlib import Path
 
 from .base import ToolFailure
 from .capture import Capture
+from .job_process import LeftBehind, TakenOver
 from .ports import CancelToken
 from .proctree import Member, end_members, end_session, has_process_table, now_ticks, session_members
-from .shell_call import CallPipes, Ending, LateLog, collect, drain_in_background
+from .shell_call import CallPipes, Ending, collect, is_held_open
 from .shell_drivers import CHILD_ENV, DRIVERS, DROPPED_ENV, STATE_END, Driver
 
 INTERRUPT_GRACE_S = 0.08
 TIMEOUT_GRACE_S = 1.0
+_STATE_WAIT_S = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +37,10 @@ class ShellResult:
     exit_code: int
     ending: Ending
     cwd: str
-    jobs: tuple[int, ...] = ()
-    """Process ids of the background jobs it started and left running."""
-    held_open: bool = False
-    """A background process still writes to its output."""
+    left: LeftBehind | None = None
+    """What it started and left running."""
+    taken: TakenOver | None = None
+    """The command itself, when it was handed over and goes on."""
     notes: tuple[str, ...] = ()
 
 
@@ -66,17 +69,24 @@ class Shell:
         """Where the next command starts."""
 
     def run(
-        self, command: str, capture: Capture, cancel: CancelToken, *, timeout_s: float, cwd: str = "", late_log: LateLog
+        self,
+        command: str,
+        capture: Capture,
+        cancel: CancelToken,
+        handover: CancelToken,
+        *,
+        timeout_s: float,
+        cwd: str = "",
     ) -> ShellResult:
-        """Run a command to its end.
+        """Run a command to its end, or until it is handed over.
 
         Args:
             command: Shell text.
             capture: Receives the output.
             cancel: Ends the command when set.
+            handover: Gives the command away when set: it goes on, and later calls get another shell.
             timeout_s: Ends the command after this time.
             cwd: Folder to change to first.
-            late_log: Where output goes that background jobs write after the call.
 
         Raises:
             ToolFailure: The shell could not be started or the folder not be entered.
@@ -89,10 +99,33 @@ class Shell:
             with self._open_pipes() as pipes:
                 self._send(command, pipes, folder)
                 assert self._process is not None
-                ending = collect(pipes, self._process, capture, cancel, timeout_s)
-                if ending.kind != "status":
-                    return self._after_loss(ending, pipes, capture, since, notes)
-                return self._after_status(ending, pipes, cwd, late_log, notes)
+                ending = collect(pipes, self._process, capture, cancel, handover, timeout_s)
+                if ending.kind == "status":
+                    return self._after_status(ending, pipes, cwd, notes)
+                if ending.kind == "handover":
+                    return self._hand_over(ending, pipes, since, notes)
+                return self._after_loss(ending, pipes, capture, since, notes)
+
+    def snapshot(self) -> tuple[str, bytes, list[str]]:
+        """Return what a job starts with: the folder, the shell's state, and notes on what is not as it was."""
+        notes: list[str] = []
+        folder = self._existing_folder(notes)
+        self._await_state()
+        for path in reversed(self._states):
+            with suppress(OSError):
+                state = path.read_bytes()
+                if state.endswith(STATE_END):
+                    return folder, state, notes
+        return folder, b"", notes
+
+    def _await_state(self) -> None:
+        """Wait a moment for a shell that has reported to write its state down; it does so after the report."""
+        deadline = time.monotonic() + _STATE_WAIT_S
+        while self._states and not _is_complete(self._states[-1]) and time.monotonic() < deadline:
+            process = self._process
+            if self._lock.locked() or process is None or process.poll() is not None:
+                return  # a command runs, or the shell is gone: the state before is what there is
+            threading.Event().wait(0.005)
 
     def close(self) -> None:
         """End the shell and every job it left."""
@@ -164,8 +197,12 @@ class Shell:
 
     def _send(self, command: str, pipes: CallPipes, folder: str) -> None:
         assert self._process is not None and self._process.stdin is not None and self._folder is not None
-        state = self._folder / f"state{self._calls % 2}"
-        self._states = [path for path in self._states if path != state] + [state]
+        state = self._folder / f"state{self._calls}"
+        if self._states and _is_complete(self._states[-1]):
+            for old in self._states[:-1]:
+                old.unlink(missing_ok=True)
+            del self._states[:-1]
+        self._states.append(state)
         text = os.fsencode(command)
         if self._driver.command_in_file:
             script = self._folder / "command"
@@ -178,24 +215,35 @@ class Shell:
             while data:
                 data = data[os.write(self._process.stdin.fileno(), data) :]
 
-    def _after_status(
-        self, ending: Ending, pipes: CallPipes, cwd: str, late_log: LateLog, notes: list[str]
-    ) -> ShellResult:
+    def _after_status(self, ending: Ending, pipes: CallPipes, cwd: str, notes: list[str]) -> ShellResult:
         if ending.status == "cd":
             raise ToolFailure(f"The folder {cwd} cannot be entered. Nothing was run.")
         self.cwd = self._checked_cwd(ending.cwd, notes)
-        held_open = drain_in_background(pipes, late_log)
-        jobs = tuple(job for job in ending.jobs if job not in self._known_jobs)
-        self._known_jobs = set(ending.jobs)
-        self._bystanders = self._members() if ending.jobs or held_open else frozenset()
-        return ShellResult(
-            exit_code=int(ending.status),
-            ending=ending,
-            cwd=self.cwd,
-            jobs=jobs,
-            held_open=held_open,
-            notes=tuple(notes),
-        )
+        left = self._left_behind(ending, pipes)
+        return ShellResult(exit_code=int(ending.status), ending=ending, cwd=self.cwd, left=left, notes=tuple(notes))
+
+    def _left_behind(self, ending: Ending, pipes: CallPipes) -> LeftBehind | None:
+        """Return what the call started and left running, as far as it was not left by an earlier one."""
+        holds = is_held_open(pipes)
+        jobs = set(ending.jobs)
+        fresh, self._known_jobs = jobs - self._known_jobs, jobs
+        members = self._members() if jobs or holds else []
+        known, self._bystanders = self._bystanders, frozenset(member.pid for member in members)
+        if not fresh and not holds:
+            return None
+        found = [member for member in members if member.pid not in known]
+        return LeftBehind(found or [Member(pid, 0, 0, 0) for pid in fresh], pipes.release() if holds else -1)
+
+    def _hand_over(self, ending: Ending, pipes: CallPipes, since: int, notes: list[str]) -> ShellResult:
+        """Give the shell away with the command that it runs."""
+        process, self._process = self._process, None
+        assert process is not None
+        pipes.close_writer()
+        taken = TakenOver(process, pipes.release(), ending.report, pipes.mark, since, self._bystanders)
+        self._spare(process.pid)
+        self._states.pop()  # what the command does to its shell stays there
+        self._bystanders, self._known_jobs = frozenset(), set()
+        return ShellResult(exit_code=0, ending=ending, cwd=self.cwd, taken=taken, notes=tuple(notes))
 
     def _checked_cwd(self, said: str, notes: list[str]) -> str:
         real = self._real_cwd()
@@ -228,10 +276,11 @@ class Shell:
         notes.extend(self._ensure_running())
         return ShellResult(exit_code=code, ending=ending, cwd=self.cwd, notes=tuple(notes))
 
-    def _members(self) -> frozenset[int]:
+    def _members(self) -> list[Member]:
+        """Return the processes of the shell's session, itself left out."""
         if self._process is None or not has_process_table():
-            return frozenset()
-        return frozenset(member.pid for member in session_members(self._process.pid))
+            return []
+        return [member for member in session_members(self._process.pid) if member.pid != self._process.pid]
 
     def _end(self, *, since: int, grace_s: float) -> None:
         """End the shell and what started at or after ``since``."""
@@ -248,14 +297,18 @@ class Shell:
         if process.poll() is None:
             process.kill()
             process.wait()
-        spared = session_members(process.pid) if has_process_table() else []
-        if spared:
-            self._spared.append((process.pid, spared))
+        self._spare(process.pid)
         for stream in (process.stdin, process.stdout):
             if stream is not None:
                 with suppress(OSError):
                     stream.close()
         self._process = None
+
+    def _spare(self, sid: int) -> None:
+        """Remember what runs on in a session whose shell is not ours any more."""
+        spared = session_members(sid) if has_process_table() else []
+        if spared:
+            self._spared.append((sid, spared))
 
 
 def find_shell(env: Mapping[str, str]) -> tuple[str, Driver]:

@@ -12,28 +12,31 @@ import subprocess
 import termios
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
 
-from .capture import LOG_CAP_BYTES, Capture
-from .inert import InertStream
+from .capture import Capture
 from .ports import CancelToken
 
 _CHUNK = 65_536
+_HANDOVER_S = 0.1
+"""A call is handed over no sooner: by then its shell has opened its output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
     """What ended the wait."""
 
-    kind: Literal["status", "exit", "timeout", "interrupt"]
+    kind: Literal["status", "exit", "timeout", "interrupt", "handover"]
+    """``handover``: the command goes on, but nobody waits for it any more."""
     status: str = ""
     """Exit code in digits, or ``cd`` when the folder could not be entered."""
     cwd: str = ""
     jobs: tuple[int, ...] = ()
+    report: bytes = b""
+    """With ``handover``: what the shell has reported so far."""
 
 
 class CallPipes:
@@ -100,30 +103,43 @@ class CallPipes:
 
 
 def collect(
-    pipes: CallPipes, process: subprocess.Popen[bytes], capture: Capture, cancel: CancelToken, timeout_s: float
+    pipes: CallPipes,
+    process: subprocess.Popen[bytes],
+    capture: Capture,
+    cancel: CancelToken,
+    handover: CancelToken,
+    timeout_s: float,
 ) -> Ending:
-    """Read output until the shell reports, ends, is cancelled or runs out of time."""
-    deadline = time.monotonic() + timeout_s
+    """Read output until the shell reports, ends, is cancelled, is asked to hand over, or runs out of time."""
+    started = time.monotonic()
+    deadline, handover_from = started + timeout_s, started + _HANDOVER_S
     report = b""
-    with _Alarm(cancel) as alarm, _ExitWatch(process) as exit_watch:
+    with _Alarm(cancel, handover) as alarm, _ExitWatch(process) as exit_watch:
         poll = select.poll()
         for fd in (pipes.out_fd, pipes.status_fd, alarm.fd, *exit_watch.fds):
             poll.register(fd, select.POLLIN)
         while True:
-            wait_s = min(_wait_for_frame(capture), deadline - time.monotonic(), exit_watch.interval_s)
+            now = time.monotonic()
+            wait_s = min(_wait_for_frame(capture), deadline - now, exit_watch.interval_s)
+            if handover.cancelled:
+                wait_s = min(wait_s, handover_from - now)
             ready = {fd for fd, _ in poll.poll(max(0, math.ceil(wait_s * 1000)))}
+            if alarm.fd in ready:
+                os.read(alarm.fd, _CHUNK)
             if cancel.cancelled:
                 return Ending("interrupt")
             if pipes.out_fd in ready:
                 pipes.read(capture)
             if pipes.status_fd in ready:
                 report += os.read(pipes.status_fd, _CHUNK)
-            ending = _parse_report(report, pipes.mark)
+            ending = parse_report(report, pipes.mark)
             if ending is None and process.poll() is not None:
                 ending = Ending("exit")
             if ending is not None:
                 pipes.drain(capture)
                 return ending
+            if handover.cancelled and time.monotonic() >= handover_from:
+                return Ending("handover", report=report)
             if time.monotonic() >= deadline:
                 return Ending("timeout")
 
@@ -138,18 +154,19 @@ def _wait_for_frame(capture: Capture) -> float:
 
 
 class _Alarm:
-    """A pipe that becomes readable when the call is cancelled; safe against a hook that fires late."""
+    """A pipe that becomes readable when one of these is cancelled; safe against a hook that fires late."""
 
-    def __init__(self, cancel: CancelToken) -> None:
+    def __init__(self, *tokens: CancelToken) -> None:
         self.fd, self._write_fd = os.pipe()
         self._lock = threading.Lock()
-        self._remove_hook = cancel.on_cancel(self._ring)
+        self._removers = [token.on_cancel(self._ring) for token in tokens]
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._remove_hook()
+        for remove in self._removers:
+            remove()
         with self._lock:
             os.close(self.fd)
             os.close(self._write_fd)
@@ -181,50 +198,15 @@ class _ExitWatch:
             os.close(fd)
 
 
-@dataclass(frozen=True, slots=True)
-class LateLog:
-    """Where output goes that background jobs write after the call."""
-
-    path: Path
-    redact: Callable[[str], str] = str
-    """Takes secrets out of it."""
-
-
-def drain_in_background(pipes: CallPipes, late: LateLog) -> bool:
-    """Keep reading for a background job that still writes, so that it neither blocks nor dies of a closed pipe.
-
-    Returns:
-        Whether there is one.
-    """
+def is_held_open(pipes: CallPipes) -> bool:
+    """Tell whether something that the call started still writes to its output."""
     pipes.close_writer()
     poll = select.poll()
     poll.register(pipes.out_fd, select.POLLIN)
-    if any(event & select.POLLHUP and not event & select.POLLIN for _, event in poll.poll(0)):
-        return False
-    fd = pipes.release()
-    os.set_blocking(fd, True)
-    threading.Thread(target=_drain, args=(fd, late), name="shell-background-output", daemon=True).start()
-    return True
+    return not any(event & select.POLLHUP and not event & select.POLLIN for _, event in poll.poll(0))
 
 
-def _drain(fd: int, late: LateLog) -> None:
-    stream = InertStream()
-    room = LOG_CAP_BYTES
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-    with (
-        suppress(OSError),
-        os.fdopen(fd, "rb", buffering=0) as pipe,
-        os.fdopen(os.open(late.path, flags, 0o600), "a", encoding="utf-8") as log,
-    ):
-        while data := pipe.read(_CHUNK):
-            room -= len(data)
-            if room > 0:
-                log.write(late.redact(stream.feed(data)))
-                log.flush()
-        log.write(late.redact(stream.finish()))
-
-
-def _parse_report(report: bytes, mark: str) -> Ending | None:
+def parse_report(report: bytes, mark: str) -> Ending | None:
     r"""Read ``jobs \0 mark \0 status \0 cwd \0``; a DEBUG trap's chatter before it does no harm."""
     head, found, rest = report.partition(b"\0" + mark.encode() + b"\0")
     fields = rest.split(b"\0")

@@ -91,3 +91,22 @@ CHILD_ENV = {
     "PYTHONUNBUFFERED": "1",
 }
 """Nobody sits at this terminal: programs that would ask, page or open an editor fail at once instead."""
+
+TERMINAL_ENV = {"TERM": "xterm-256color"}
+"""What a program with a terminal of its own is told."""
+
+# A job's own shell: take the state, then run the command from its file. With a terminal it opens that first, which
+# makes it the one that controls the session; what the state says for programs without a terminal is taken back.
+_STATE = 'if test -r "$1"; then . "$1"; fi </dev/null >/dev/null 2>&1; '
+_ON_TERMINAL = 'exec <>"$3" >&0 2>&0; '
+_FOR_TERMINAL = f"unset {' '.join(name for name in CHILD_ENV if name not in ('TERM', 'PYTHONUNBUFFERED'))}; "
+_FOR_TERMINAL += f"TERM={TERMINAL_ENV['TERM']}; "
+_RUN_BASH = '__hermes_command=$(<"$2"); builtin set --; builtin eval "$__hermes_command"'
+_RUN_SH = '. "$2"'
+JOB_SCRIPTS = {
+    ("bash", False): _STATE + _RUN_BASH,
+    ("bash", True): _ON_TERMINAL + _STATE + _FOR_TERMINAL + _RUN_BASH,
+    ("sh", False): _STATE + _RUN_SH,
+    ("sh", True): _ON_TERMINAL + _STATE + _FOR_TERMINAL + _RUN_SH,
+}
+"""``(shell, with a terminal)`` -> script; gets the state's file, the command's file, and the terminal's path."""

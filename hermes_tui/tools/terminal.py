@@ -14,22 +14,27 @@ from typing import Any
 
 from .base import Args, Assessment, Result, ToolFailure
 from .capture import Capture, Captured
+from .job import Job
 from .paths import resolve
 from .ports import ToolContext
 from .registry import registry
-from .session import shell_of
+from .session import jobs_of, shell_of
 from .shell import ShellResult, find_shell
-from .shell_call import LateLog
+from .signal import Signal
+from .terminal_jobs import INTERRUPTED, follow, is_detached, moved, run_in_background, run_on_terminal
 
 MAX_TIMEOUT_S = 600.0
 MAX_COMMAND_CHARS = 100_000
+MAX_WATCHED = 8
 DISPLAY_CHARS = 8_000
 
 SCHEMA = {
     "description": (
         "Run a command in a persistent bash shell. The folder, variables and functions last from call to call. "
         "stdin is empty and nobody can answer: pass -y, -m and the like. stdout and stderr come together; of long "
-        "output the middle is cut and the full log kept. A job started with & goes on after the call. "
+        "output the middle is cut and the full log kept. With background the call returns at once with a job number: "
+        "for servers, watchers and whatever takes minutes; process reads, answers, awaits and ends jobs, and you are "
+        "told when one ends. With pty the program gets a terminal; what it changes in its shell does not last. "
         "Use read_file, search_files and patch rather than cat, grep and sed for files."
     ),
     "parameters": {
@@ -43,6 +48,18 @@ SCHEMA = {
                 "description": "Seconds until it is ended, 180 unless given.",
             },
             "cwd": {"type": "string", "description": "Folder to change to first; the shell stays there."},
+            "background": {
+                "type": "boolean",
+                "description": "Run it as a job, with its input open. It ends with this program unless it begins "
+                "with nohup.",
+            },
+            "pty": {"type": "boolean", "description": "Give it a terminal of 80x24; only for programs that need one."},
+            "watch": {
+                "type": "array",
+                "maxItems": MAX_WATCHED,
+                "items": {"type": "string", "minLength": 1, "maxLength": 200},
+                "description": "With background: tell me of lines that hold one of these texts.",
+            },
             "description": {"type": "string", "description": "What it is for, in a few words, for the person."},
         },
         "required": ["command"],
@@ -65,20 +82,31 @@ def run(args: Args, context: ToolContext) -> Result:
     """Run the command and wait for its end."""
     command = _checked(str(args["command"]))
     timeout_s = min(float(args.get("timeout_s") or context.timeout_s), MAX_TIMEOUT_S)
-    shell = shell_of(context)
     cwd = _checked_cwd(args, context)
+    has_terminal = bool(args.get("pty"))
     with suppress(OSError):  # told when a log is needed
         context.spill_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if args.get("background"):
+        watch = [str(words) for words in args.get("watch") or ()]
+        return run_in_background(command, context, cwd=cwd, has_terminal=has_terminal, watch=watch)
+    with jobs_of(context).foreground(context.call_id) as handover:
+        if has_terminal:
+            return run_on_terminal(command, context, cwd=cwd, timeout_s=timeout_s, handover=handover)
+        return _run_in_shell(command, context, cwd, timeout_s, handover)
+
+
+def _run_in_shell(command: str, context: ToolContext, cwd: str, timeout_s: float, handover: Signal) -> Result:
     name = f"terminal-{re.sub(r'[^A-Za-z0-9_.-]', '_', context.call_id)[:80]}-{secrets.token_hex(3)}"
     capture = Capture(context.spill_dir / f"{name}.log", context.emit_output, context.redact)
-    late_log = LateLog(context.spill_dir / f"{name}-background.log", context.redact)
     started = time.monotonic()
-    ran = shell.run(command, capture, context.cancel, timeout_s=timeout_s, cwd=cwd, late_log=late_log)
+    ran = shell_of(context).run(command, capture, context.cancel, handover, timeout_s=timeout_s, cwd=cwd)
     captured = capture.finish()
     capture.live.flush(time.monotonic())
+    if ran.taken is not None:
+        return moved(follow(ran.taken, command, ran.cwd, context, captured.text))
     notes = list(ran.notes)
-    if ran.held_open or ran.jobs:
-        notes.append(_describe_jobs(ran, str(late_log.path)))
+    if ran.left is not None:
+        notes.append(_describe_left(follow(ran.left, command, ran.cwd, context)))
     if ran.exit_code and _wants_a_person(command, captured.text):
         notes.append(_NEEDS_INPUT)
     return _result(ran, captured, notes, timeout_s, time.monotonic() - started)
@@ -108,10 +136,12 @@ def _checked_cwd(args: Args, context: ToolContext) -> str:
     return str(folder)
 
 
-def _describe_jobs(ran: ShellResult, late_log: str) -> str:
-    who = "job " + ", ".join(map(str, ran.jobs)) if ran.jobs else "a process"
-    text = f"Still running in the background: {who}."
-    return f"{text} Its later output goes to {late_log}." if ran.held_open else text
+def _describe_left(job: Job) -> str:
+    who = f", process {job.process.pid}" if job.process.pid else ""
+    return (
+        f"It left something running in the background: job {job.number}{who}. process reads its later output and ends "
+        "it."
+    )
 
 
 def _wants_a_person(command: str, output: str) -> bool:
@@ -127,10 +157,10 @@ def _result(ran: ShellResult, captured: Captured, notes: list[str], timeout_s: f
         result.update(ok=False, timed_out=True)
         result["error"] = (
             f"Timed out after {timeout_s:g} s and ended with all it had started. Give it more time (timeout_s, at "
-            "most 600), or start it with & and look at it later."
+            "most 600), or run it with background and look at it later."
         )
     elif ran.ending.kind == "interrupt":
-        result.update(ok=False, interrupted=True, error="Interrupted: the command was ended with all it had started.")
+        result.update(ok=False, interrupted=True, error=INTERRUPTED)
     if captured.truncated:
         result["truncated"] = True
         if captured.log_path:
@@ -146,7 +176,10 @@ def assess(args: Args, context: ToolContext) -> Assessment:
     """Say which command would run, and where."""
     raw = str(args.get("cwd") or "")
     cwd = str(resolve(context, raw)) if raw else shell_of(context).cwd
-    return Assessment(command=str(args.get("command", "")), cwd=cwd)
+    command = str(args.get("command", ""))
+    if args.get("background") and is_detached(command):  # it outlives the session, as it would with &
+        return Assessment(command=f"{command} &", cwd=cwd, is_editable=False)
+    return Assessment(command=command, cwd=cwd)
 
 
 def display(args: Args, result: Result | None) -> dict[str, Any]:

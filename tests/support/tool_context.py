@@ -94,6 +94,7 @@ class PlainContext:
     asked: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     published: list[list[dict[str, str]]] = field(default_factory=list)
     emitted: list[str] = field(default_factory=list)
+    screens: list[str] = field(default_factory=list)
     on_output: Callable[[str], None] = lambda text: None
     services: dict[str, Any] = field(default_factory=dict)
 
@@ -105,6 +106,10 @@ class PlainContext:
 
     def emit_output(self, text: str) -> None:
         self.emitted.append(text)
+        self.on_output(text)
+
+    def emit_screen(self, text: str) -> None:
+        self.screens.append(text)
         self.on_output(text)
 
     def ask(self, question: str, choices: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, cast
 
 from ...tools.base import Tool
+from ...tools.session import JOBS
 from ..policy.approvals import Approvals
 from ..policy.budget import Spent
 from ..policy.guardrails import Guardrails
@@ -27,6 +28,7 @@ from .delegation import BLOCKED_TOOLSETS, Parent
 from .executor import Executor
 from .hub import Hub
 from .interrupt import CancelToken
+from .jobs import SessionJobs
 from .judge import MODEL_WORDS, PERSON_WORDS, PLAN_MODE, Judge
 from .loop import Turn, TurnParts
 from .options import AgentOptions, AgentParts
@@ -75,6 +77,8 @@ class Agent:
         self.route = Route(parts.resolve, options.model, parts.settings.fallback_providers, forget_key=parts.forget_key)
         self.conversation = Conversation(conversation_parts(options, parts, self.hub))
         self._objects = SessionObjects()
+        self.jobs = SessionJobs(self.hub.emit, Redactor(parts.secrets).text, options.platform)
+        self._objects.get(JOBS, lambda: self.jobs.table)
         self._services = make_services(options, parts, lambda: self.session_id, self._spawn)
         self._checker = ArgumentChecker()
         self._token: CancelToken | None = None
@@ -337,6 +341,7 @@ class Agent:
             system_message=system_message,
             max_iterations=self._options.max_iterations or self._parts.settings.agent.max_turns,
             mode_note=lambda: PLAN_MODE if self._parts.gate.mode == "plan" else "",
+            news=self.jobs.take_news,
         )
 
     def _tools(self) -> list[Tool]:

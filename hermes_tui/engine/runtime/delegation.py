@@ -19,6 +19,7 @@ from ..types.events import Event, ToolFinished, ToolStarted
 from ..types.usage import Usage
 from .hub import Hub
 from .interrupt import CancelToken
+from .jobs import SessionJobs
 from .spending import AskUser
 
 BLOCKED_TOOLSETS = ("clarify", "memory", "delegate")
@@ -52,6 +53,7 @@ class Child(Protocol):
     """The part of an agent that delegation uses."""
 
     hub: Hub
+    jobs: SessionJobs
 
     @property
     def session_id(self) -> str:
@@ -101,6 +103,7 @@ class Subagents:
         except HermesError as error:
             return {"goal": task["goal"], "status": "error", "error": str(error), "session_id": child.session_id}
         finally:
+            left = [row for row in child.jobs.rows() if row.state == "running" and not row.is_detached]
             child.close()
             token.close()
         report: dict[str, Any] = {
@@ -113,6 +116,8 @@ class Subagents:
             "duration_s": round(time.monotonic() - started, 1),
             "model": result["model"],
         }
+        if left:
+            report["ended_jobs"] = [row.command for row in left]
         if result["errors"]:
             report["error"] = " ".join(result["errors"])
         return report

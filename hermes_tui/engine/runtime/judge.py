@@ -208,6 +208,7 @@ class Judge:
             cwd=context_cwd(assessment, context),
             agent_id=self._agent_id,
             always_rules=verdict.always_rules if verdict.always else (),
+            can_edit=assessment.is_editable,
             deadline_s=self._deadline_s(),
         )
 

@@ -78,6 +78,8 @@ class TurnParts:
     max_iterations: int = 90
     mode_note: Callable[[], str] = str
     """Words on the present mode that go with the next request only; usually empty."""
+    news: Callable[[], str] = str
+    """Returns, once, a block on what the model should know of its background jobs; usually empty."""
 
 
 class Turn:
@@ -143,10 +145,17 @@ class Turn:
         self._parts.load()
         self._conversation.ensure_stored(model, provider)
         self._conversation.answer_open_calls()  # of a turn that was killed
-        self._conversation.commit(message)
+        self._conversation.commit(self._with_news(message))
         self._system = self._conversation.prompt(self._parts.tool_names, self._parts.system_message)
         self._fixed_tokens = text_tokens(self._system) + tool_tokens(self._parts.tools)
         self._conversation.fixed_tokens = self._fixed_tokens
+
+    def _with_news(self, message: Message) -> Message:
+        """Tell the model what happened since the last turn, behind the user's words."""
+        content = message["content"]
+        if not isinstance(content, str) or not (news := self._parts.news()):
+            return message
+        return {**message, "api_content": content + news}
 
     def _loop(self) -> ExitReason:
         """Ask and run tools until there is an answer."""
@@ -213,9 +222,12 @@ class Turn:
                 "tool_name": result.name,
                 "content": result.text,
             }
-            can_steer = result.call_id == last_id and not self._parts.token.cancelled
-            if can_steer and (addition := self._parts.steering.deliver()):
-                row["api_content"] = attach(result.text, addition)
+            if result.call_id == last_id and not self._parts.token.cancelled:
+                sent = result.text + self._parts.news()
+                if addition := self._parts.steering.deliver():
+                    sent = attach(sent, addition)
+                if sent != result.text:
+                    row["api_content"] = sent
             if result.outcome == "interrupted":
                 row["synthetic"] = True
             self._conversation.commit(row)

@@ -28,6 +28,7 @@ from ..types.events import (
 from ..types.messages import JsonObject
 from ..types.requests import ApprovalDecision, ClarifyAnswer
 from .agent import Agent
+from .jobs import SessionJobs
 from .ports import Gate, MessageStore
 from .replay import replay
 
@@ -78,6 +79,11 @@ class LiveSession:
     def state(self) -> SessionState:
         """The present state. Any thread, never blocks."""
         return replace(self._state, session_id=self._agent.session_id, approval_mode=self._gate.mode)
+
+    @property
+    def jobs(self) -> SessionJobs:
+        """Its background jobs."""
+        return self._agent.jobs
 
     def subscribe(self, sink: EventSink) -> Callable[[], None]:
         """Send every later event to ``sink``. Never blocks.

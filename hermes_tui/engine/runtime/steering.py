@@ -54,7 +54,8 @@ def attach(result: str, text: str) -> str:
 
 
 def detach(result: str, sent: str) -> str:
-    """Return the addition that :func:`attach` put behind ``result``, or empty."""
-    if not sent.startswith(result + OPENING) or not sent.endswith(CLOSING):
+    """Return the addition that :func:`attach` put last behind ``result``, or empty."""
+    start = sent.rfind(OPENING)
+    if start < len(result) or not sent.startswith(result) or not sent.endswith(CLOSING):
         return ""
-    return sent[len(result) + len(OPENING) : -len(CLOSING)]
+    return sent[start + len(OPENING) : -len(CLOSING)]

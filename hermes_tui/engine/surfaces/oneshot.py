@@ -59,7 +59,11 @@ def run_once(
         restore()
         for unsubscribe in unsubscribers:
             unsubscribe()
+        left = [row for row in agent.jobs.rows() if row.state == "running" and not row.is_detached]
         agent.close()
+        if not json_lines:
+            for row in left:
+                sys.stderr.write(clean(f"job {row.number} ended with the run: {row.command}") + "\n")
         writer.close()
     return EXIT_BY_REASON.get(str(result["exit_reason"]), ending.code)
 

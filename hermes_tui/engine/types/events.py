@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from .jobs import JobRow
 from .messages import JsonObject, Message
 from .requests import ApprovalDecision, ApprovalRequest, ClarifyAnswer, ClarifyRequest
 from .usage import Usage
@@ -132,6 +133,8 @@ class ToolOutput(Event):
 
     call_id: str
     text: str
+    is_screen: bool = False
+    """The text is all of a terminal's screen, and takes the place of what was shown live before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,6 +257,13 @@ class TodosChanged(Event):
 
     items: tuple[Mapping[str, str], ...]
     """``{"id", "content", "status"}`` with status ``pending``, ``in_progress`` or ``done``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobsChanged(Event):
+    """A background job began or ended; these are all that are known now, oldest first."""
+
+    jobs: tuple[JobRow, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

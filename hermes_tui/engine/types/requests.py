@@ -66,6 +66,8 @@ class ApprovalRequest:
     """Empty for the main agent, else the subagent's name."""
     always_rules: tuple[str, ...] = ()
     """The rules that "always" would store, as written; empty when "always" is not offered."""
+    can_edit: bool = True
+    """False when the text only describes what the call does."""
     deadline_s: float = 0.0
     """Seconds to wait before it counts as denied; 0 waits for ever."""
 

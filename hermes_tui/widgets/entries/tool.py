@@ -49,8 +49,8 @@ class ToolEntry(Entry):
     """
 
     __slots__ = (
-        "_draft_size", "_live", "_live_lines", "_notes", "_started", "args", "by_person", "call_id", "display",
-        "duration_s", "name", "outcome", "result", "state",
+        "_draft_size", "_live", "_live_lines", "_notes", "_screen", "_started", "args", "by_person", "call_id",
+        "display", "duration_s", "name", "outcome", "result", "state",
     )  # fmt: skip
 
     KIND: ClassVar[str] = "tool"
@@ -72,6 +72,7 @@ class ToolEntry(Entry):
         self._draft_size = 0
         self._live = ""
         self._live_lines = 0
+        self._screen = ""
         self._notes: tuple[str, ...] = ()
         self._started: float | None = None
 
@@ -101,6 +102,11 @@ class ToolEntry(Entry):
         self._live = (self._live + text)[-MAX_LIVE:]
         self._live_lines += text.count("\n")
 
+    def show_screen(self, text: str) -> None:
+        """Take all of a terminal's screen, in place of the one before."""
+        self._screen = text
+        self._live, self._live_lines = "", 0
+
     def finish(
         self, outcome: str, display: Mapping[str, Any] | None = None, result: str = "", duration_s: float = 0.0
     ) -> None:
@@ -118,7 +124,7 @@ class ToolEntry(Entry):
         has_text = outcome == "ok" and any(self.display.get(key) for key in ("output", "content"))
         self.result = "" if has_text else result_text(result)
         self.duration_s = duration_s
-        self._live, self._live_lines = "", 0
+        self._live, self._live_lines, self._screen = "", 0, ""
 
     # -- what it looks like ----------------------------------------------------------------------------------------
 
@@ -157,6 +163,8 @@ class ToolEntry(Entry):
         return units + card(self, frame, self.is_open(frame))
 
     def _live_units(self) -> list[Unit]:
+        if self._screen:
+            return line_units(clean(self._screen).split("\n"), "muted", prefix=BAR)
         if not self._live:
             return []
         return line_units(output_lines(self._live)[-LIVE_LINES:], "muted", prefix=BAR)
