@@ -14,6 +14,10 @@ State: TypeAlias = Literal["running", "done", "failed", "ended"]
 """``ended`` by somebody, or with a code that nobody knows."""
 
 KILL_GRACE_S: Final = 1.0
+_SEARCHED: Final = 1_000_000
+"""Bytes before the end that a search looks at."""
+_UNHEARD_S: Final = 0.25
+"""How often a job is looked at that writes its log itself."""
 QUIET_S: Final = 0.12
 """After input, a job that writes nothing for so long has answered."""
 
@@ -47,6 +51,8 @@ class Job:
         """The model knows that it ended."""
         self.read_to = 0
         """How far the model has read its output."""
+        self.asked_at = 0
+        """Where its output was when something was last sent."""
         self.typed = ""
         """What was sent of a line that is not finished."""
         self.changed = threading.Condition()
@@ -92,7 +98,7 @@ class Job:
         Args:
             timeout_s: How long at most.
             cancel: Ends the waiting.
-            until: A text in what it writes from now on, or in its screen.
+            until: A text in what it wrote since something was last sent to it, or on its screen.
 
         Returns:
             Whether the text was seen.
@@ -123,8 +129,12 @@ class Job:
 
     def await_change(self, version: int, deadline: float) -> bool:
         """Block until something happened after ``version``; False when the time was over first."""
+        left_s = max(0.0, deadline - time.monotonic())
         with self.changed:
-            return self.changed.wait_for(lambda: self.version != version, max(0.0, deadline - time.monotonic()))
+            if not self.is_detached:
+                return self.changed.wait_for(lambda: self.version != version, left_s)
+            self.changed.wait_for(lambda: self.version != version, min(left_s, _UNHEARD_S))
+        return left_s > 0
 
     def as_row(self) -> dict[str, Any]:
         """Return the facts for a list."""
@@ -153,12 +163,12 @@ class Job:
 
 
 class _Search:
-    """Looks for a text in what a job writes from now on, without reading anything twice."""
+    """Looks for a text in what a job wrote since it was last asked, without reading anything twice."""
 
     def __init__(self, job: Job, words: str) -> None:
         self._job = job
         self._words = words
-        self._cursor = job.read_to
+        self._cursor = max(job.asked_at, job.output.size - _SEARCHED)
         self._carry = ""
 
     def is_found(self) -> bool:

@@ -115,7 +115,7 @@ class JobOutput:
     def read(self, cursor: int, max_bytes: int) -> Piece:
         """Return up to ``max_bytes`` from a cursor on; a negative one counts from the end."""
         with self._lock:
-            start = min(cursor if cursor >= 0 else max(0, self._size + cursor), self._size)
+            start = _start(cursor, self._size)
             in_memory = self._size - len(self._tail)
             if start >= in_memory:
                 return _piece(self._tail[start - in_memory :], start, max_bytes, is_aligned=cursor >= 0)
@@ -125,7 +125,7 @@ class JobOutput:
             with suppress(OSError):
                 fd = os.open(self.log_path, os.O_RDONLY | os.O_CLOEXEC)
                 try:
-                    data = os.pread(fd, min(max_bytes, kept - start), start)
+                    data = os.pread(fd, min(max_bytes + 1, kept - start), start)
                 finally:
                     os.close(fd)
         if data:
@@ -163,13 +163,18 @@ class JobOutput:
             self.note = "The log holds the beginning only: the output is longer than a log may grow."
 
 
+def _start(cursor: int, size: int) -> int:
+    """Return where to read from; when sought from the end, a byte more, which may be the end of a line."""
+    return min(cursor, size) if cursor >= 0 else max(0, size + cursor - 1)
+
+
 def _piece(data: bytes, start: int, max_bytes: int, *, is_aligned: bool) -> Piece:
     """Cut a piece so that it holds whole characters, and whole lines where one was sought from the end."""
     skipped = 0
     if not is_aligned and start:
-        newline = data.find(b"\n")
-        if 0 <= newline < len(data) - 1:
-            skipped = newline + 1
+        skipped = data.find(b"\n") + 1
+        if skipped in (0, len(data)):
+            skipped = 1
     taken = data[skipped : skipped + max_bytes]
     if len(data) - skipped > max_bytes:
         cut = taken.rfind(b"\n") + 1
@@ -201,10 +206,10 @@ class RawOutput(JobOutput):
     def read(self, cursor: int, max_bytes: int) -> Piece:
         """Return up to ``max_bytes`` from a cursor on; a negative one counts from the end."""
         size = self.size
-        start = min(cursor if cursor >= 0 else max(0, size + cursor), size)
+        start = _start(cursor, size)
         with self.log_path.open("rb") as log:
             log.seek(start)
-            piece = _piece(log.read(max_bytes + 1), start, max_bytes, is_aligned=cursor >= 0)
+            piece = _piece(log.read(max_bytes + 2), start, max_bytes, is_aligned=cursor >= 0)
         stream = InertStream()
         text = stream.feed(piece.text.encode()) + stream.finish()
         return Piece(self._redact(text), piece.cursor)

@@ -27,8 +27,8 @@ SCHEMA: Mapping[str, Any] = {
     "description": (
         "Work with the jobs that terminal started with background. list: all jobs. log: output from a cursor on, and "
         "the screen of a job with a terminal. wait: until it ends, or writes a text (until). submit: send a line. "
-        "write: send data as it is, or keys. close: end its input. kill: end it. Without a cursor, log and the others "
-        "return what you have not read yet."
+        "write: send data as it is, or keys. close: end its input. kill: end it. Without a cursor you get what you "
+        "have not read yet; the others skip to its end when it is long."
     ),
     "parameters": {
         "type": "object",
@@ -119,6 +119,7 @@ def _send(job: Job, text: str, context: ToolContext) -> Result:
     """Send text, and return what the job makes of it."""
     if not job.is_running:
         raise ToolFailure(f"Job {job.number} {job.ended_how()}: nothing can be sent.", state=job.state)
+    job.asked_at = job.output.size
     job.process.write(text.encode("utf-8", "surrogateescape"))
     job.typed = unfinished(job, text)
     if not context.cancel.cancelled:

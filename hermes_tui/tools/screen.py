@@ -319,10 +319,10 @@ class Screen:
             row[at:] = [" "] * (self.columns - at)
         elif part == 1:
             row[: at + 1] = [" "] * (at + 1)
-        else:
+        elif part == 2:
             row[:] = self._blank()
         if final == "J":
-            others = {0: range(self.row + 1, self.rows), 1: range(self.row)}.get(part, range(self.rows))
+            others = {0: range(self.row + 1, self.rows), 1: range(self.row), 2: range(self.rows)}.get(part, ())
             for number in others:
                 self._cells[number] = self._blank()
 

@@ -8,10 +8,10 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.processes import is_running, pid_in, wait_for
 from support.tool_context import PlainContext, call_tool, plain_context
 
 from hermes_tui.tools.capture import HEAD_CHARS, KEPT_CHARS
@@ -21,27 +21,6 @@ from hermes_tui.tools.session import shell_of
 
 def sh(context: PlainContext, command: str, **args: object) -> dict[str, object]:
     return call_tool(context, "terminal", command=command, **args)
-
-
-def wait_for(condition: Callable[[], bool], what: str) -> None:
-    pause = threading.Event()
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline, what
-        pause.wait(0.01)
-
-
-def is_running(pid: int) -> bool:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:
-        return False
-    return stat[stat.rindex(b")") + 2 :][:1] not in b"ZX"
-
-
-def pid_in(path: Path) -> int:
-    wait_for(lambda: path.exists() and path.read_text().strip().isdigit(), f"{path} was not written")
-    return int(path.read_text())
 
 
 EXACT = {

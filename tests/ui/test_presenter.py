@@ -60,6 +60,7 @@ EXAMPLES: tuple[ev.Event, ...] = (
     ev.ContextCompressing(step=1, steps=2),
     ev.ContextCompressed(before_tokens=2, after_tokens=1),
     ev.TodosChanged(items=()),
+    ev.JobsChanged(jobs=()),
     ev.SteerChanged(text="x", state="accepted"),
     ev.Notice(level="info", text="n"),
     ev.TurnInterrupted(reason="user"),
