@@ -90,7 +90,9 @@ def _row(command: str, call: ToolCall, result: CallResult) -> Message:
 
 def _outcome(result: CallResult, payload: JsonObject) -> str:
     """Say in words what came of it, with what the tool has to say besides the output."""
-    if result.outcome == "ok":
+    if result.outcome == "ok" and "job" in payload:
+        words = f"They moved it to the background, where it goes on as job {payload['job']}."
+    elif result.outcome == "ok":
         words = f"Exit code {payload.get('exit_code')}."
     else:
         words = _OUTCOMES.get(result.outcome, str(payload.get("error", "It failed.")))
