@@ -73,6 +73,9 @@ class Shell(Protocol):
     def steer_changed(self, event: ev.SteerChanged) -> None:
         """Follow text that steers the turn."""
 
+    def message_stored(self) -> None:
+        """The row of the user's message is there."""
+
     def turn_started(self, event: ev.TurnStarted) -> None:
         """A turn runs."""
 
@@ -364,6 +367,8 @@ class Presenter:
         match event:
             case ev.TurnStarted():
                 shell.turn_started(event)
+            case ev.MessageCommitted(message={"role": "user"}):
+                shell.message_stored()
             case ev.TurnFinished():
                 shell.turn_finished(event)
             case ev.SessionOpened():

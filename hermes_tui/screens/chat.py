@@ -187,6 +187,15 @@ class ChatScreen(Screen[None]):
         self.transcript.go_to_end()
         self.presenter.entries.expect_user(entry)
 
+    def show_unstored(self, message: QueuedMessage) -> None:
+        """Put a message back that was sent but not stored; why is told already."""
+        from hermes_tui.widgets.entries import UserEntry
+
+        sent = next((entry for entry in reversed(self.transcript.entries) if isinstance(entry, UserEntry)), None)
+        if sent is not None and sent.message_id is None:
+            self.transcript.remove(sent)
+        self.composer.put_back(message.text, message.draft)
+
     def show_refused(self, message: QueuedMessage) -> None:
         """Put a message back that a session which is only read cannot take."""
         self.composer.put_back(message.text, message.draft)
@@ -317,10 +326,15 @@ class ChatScreen(Screen[None]):
 
     # The end
 
+    @property
+    def has_messages(self) -> bool:
+        """Whether anything that is shown is stored."""
+        return any(entry.message_id is not None for entry in self.transcript.entries)
+
     def goodbye(self) -> str:
         """What to print after leaving: how to come back."""
         session = self.turns.session
-        if session is None or not self.transcript.entries:
+        if session is None or not self.has_messages:
             return ""
         return f"To go on: hermes-tui -r {session.state.session_id}"
 

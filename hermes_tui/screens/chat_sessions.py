@@ -381,7 +381,7 @@ class ChatSessions:
         chat = self._chat
         session = chat.turns.session
         if chat.engine is not None:
-            key = session.state.session_id if session and chat.transcript.entries else str(Path.cwd())
+            key = session.state.session_id if session and chat.has_messages else str(Path.cwd())
             try:
                 chat.engine.save_draft(key, chat.composer.text_for_draft)
             except HermesError as error:

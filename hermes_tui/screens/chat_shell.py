@@ -145,6 +145,10 @@ class ChatShell:
         self._chat.turns.started()
         self._chat.show_busy(True)
 
+    def message_stored(self) -> None:
+        """The row of the user's message is there."""
+        self._chat.turns.stored()
+
     def turn_finished(self, event: ev.TurnFinished) -> None:
         """The turn is over: say so when nobody looks, and go on with the queue."""
         del event

@@ -56,8 +56,8 @@ LIST_KEYS = {action.key: action.action for action in ACTIONS if action.key}
 """Letters are keys only while the list has the focus; in the field they search."""
 
 SEARCH_HINTS: tuple[Hint, ...] = (
-    ("enter", "resume"), ("\u2193 tab", "to the list"), ("ctrl+enter", "open at the hit"), ("ctrl+p", "actions"),
-    ("esc", "back"),
+    ("enter", "resume"), ("\u2193 tab", "to the list"), ("ctrl+enter", "open at the hit"), ("esc", "back"),
+    ("ctrl+p", "actions"),
 )  # fmt: skip
 LIST_HINTS: tuple[Hint, ...] = (
     ("enter", "resume"), ("/", "search"), ("?", "all keys"), ("t", "folder"), ("f", "fork"), ("r", "rename"),

@@ -35,6 +35,9 @@ class TurnView(Protocol):
     def show_queue(self, texts: Sequence[str], *, held: bool = False) -> None:
         """Show what waits; ``held`` for the next message, not for the end of a turn."""
 
+    def show_unstored(self, message: QueuedMessage) -> None:
+        """Hand back a message whose turn ended before it was stored: nobody has it."""
+
     def show_refused(self, message: QueuedMessage) -> None:
         """Hand back a message that cannot be sent: the session is only read here."""
 
@@ -62,6 +65,10 @@ class Turns:
         self.read_only = False
         """The session may be read only; messages are handed back."""
         self.queue: list[QueuedMessage] = []
+        self._unstored: QueuedMessage | None = None
+        """What was sent, until its row is there."""
+        self._has_come_back = False
+        """It was handed back; what is sent next takes its place before the queue."""
         self._held = False
         """After an interrupt the queue waits for the next message: stopping never starts it."""
 
@@ -74,15 +81,17 @@ class Turns:
         """Let go of the session and of everything queued for it."""
         session, self.session = self.session, None
         self.queue.clear()
+        self._unstored = None
         self._view.show_queue(())
         self._set_running(False)
-        self._held = False
+        self._held = self._has_come_back = False
         return session
 
     def send(self, text: str, images: Sequence[str] = (), draft: str = "", *, is_command: bool = False) -> None:
         """Send a message now, or queue it while a turn runs or the engine still starts."""
-        self.queue.append(QueuedMessage(text, images, draft, is_command))
-        self._held = False
+        place = 0 if self._has_come_back else len(self.queue)
+        self.queue.insert(place, QueuedMessage(text, images, draft, is_command))
+        self._held = self._has_come_back = False
         self._start_next()
 
     def steer_returned(self, text: str) -> None:
@@ -120,9 +129,17 @@ class Turns:
         if self._held and self.running and self.session is not None:
             self.session.interrupt()
 
+    def stored(self) -> None:
+        """The row of the message that was sent is there."""
+        self._unstored = None
+
     def finished(self) -> None:
-        """The turn's last event arrived."""
+        """The turn's last event arrived. When it could not even store its message, the next ones wait too."""
         self._set_running(False)
+        lost, self._unstored = self._unstored, None
+        if lost is not None:
+            self._held = self._has_come_back = True
+            self._view.show_unstored(lost)
         if self._held:
             self._show_queue()
         else:
@@ -163,12 +180,14 @@ class Turns:
             self._view.show_refused(message)
             return
         self._set_running(True)
+        self._unstored = None if message.is_command else message
         self._view.show_sent(message.text)
         self._view.run_in_thread(lambda: _run(session, message), "turn", lambda: self._failed(message))
         self._show_queue()
 
     def _failed(self, message: QueuedMessage) -> None:
         """No turn came about, so none will end."""
+        self._unstored = None
         self._view.show_failed(message)
         self.finished()
 

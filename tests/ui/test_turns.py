@@ -12,6 +12,7 @@ class View:
     def __init__(self) -> None:
         self.sent: list[str] = []
         self.refused: list[QueuedMessage] = []
+        self.unstored: list[QueuedMessage] = []
         self.waiting: list[str] = []
         self.held = False
         self.busy = False
@@ -25,6 +26,9 @@ class View:
 
     def show_refused(self, message: QueuedMessage) -> None:
         self.refused.append(message)
+
+    def show_unstored(self, message: QueuedMessage) -> None:
+        self.unstored.append(message)
 
     def show_busy(self, busy: bool) -> None:
         self.busy = busy
@@ -52,6 +56,12 @@ def opened() -> tuple[Turns, View, Session]:
     return turns, view, session
 
 
+def end(turns: Turns) -> None:
+    """A turn whose message was stored ends."""
+    turns.stored()
+    turns.finished()
+
+
 def test_what_is_sent_before_the_engine_is_ready_waits_and_then_goes_in_order() -> None:
     view = View()
     turns = Turns(view)
@@ -60,7 +70,7 @@ def test_what_is_sent_before_the_engine_is_ready_waits_and_then_goes_in_order() 
     assert (view.sent, view.waiting, view.busy) == ([], ["one", "two"], False)
     turns.attach(Session())  # type: ignore[arg-type]
     assert (view.sent, view.waiting, view.busy) == (["one"], ["two"], True)
-    turns.finished()
+    end(turns)
     assert (view.sent, view.waiting) == (["one", "two"], [])
 
 
@@ -79,8 +89,8 @@ def test_a_message_while_a_turn_runs_is_queued() -> None:
     turns.send("one")
     turns.send("two")
     assert view.waiting == ["two"]
-    turns.finished()
-    turns.finished()
+    end(turns)
+    end(turns)
     assert (view.sent, view.busy) == (["one", "two"], False)
 
 
@@ -91,7 +101,7 @@ def test_an_interrupt_holds_the_queue_until_the_next_message() -> None:
     assert turns.interrupt()
     assert session.calls == [("interrupt", ())]
     assert not view.held
-    turns.finished()
+    end(turns)
     assert (view.sent, view.waiting, view.busy, view.held) == (["one"], ["two"], False, True)
     turns.send("three")
     assert (view.sent, view.waiting, view.held) == (["one", "two"], ["three"], False)
@@ -127,7 +137,7 @@ def test_steering_text_that_came_too_late_is_the_next_message() -> None:
     turns.send("two")
     turns.steer_returned("left!")
     assert view.waiting == ["left!", "two"]
-    turns.finished()
+    end(turns)
     assert (view.sent, view.waiting) == (["one", "left!"], ["two"])
 
 
@@ -137,7 +147,7 @@ def test_steering_text_that_an_interrupt_returns_starts_nothing() -> None:
     turns.send("two")
     turns.interrupt()
     turns.steer_returned("left!")
-    turns.finished()
+    end(turns)
     assert (view.sent, view.waiting, view.busy) == (["one"], ["left!", "two"], False)
 
 
@@ -175,7 +185,7 @@ def test_a_command_runs_without_a_message_and_waits_its_turn_among_them() -> Non
     turns.send("one")
     turns.send("!ls -la", is_command=True)
     assert view.waiting == ["!ls -la"]
-    turns.finished()
+    end(turns)
     for work in view.work:
         work()
     assert session.calls == [("run_turn", ("one", ())), ("run_command", ("ls -la",))]
@@ -189,3 +199,15 @@ def test_a_message_that_no_turn_can_be_made_of_comes_back_and_the_queue_goes_on(
     view.failed()
     assert view.refused == [QueuedMessage("look", ["gone.png"], "draft")]
     assert (view.sent, view.waiting, turns.running) == (["look", "two"], [], True)
+
+
+def test_a_message_that_was_never_stored_comes_back_and_the_queue_waits() -> None:
+    turns, view, _ = opened()
+    turns.send("one", ["a.png"], "draft")
+    turns.send("two")
+    turns.finished()
+    assert view.unstored == [QueuedMessage("one", ["a.png"], "draft")]
+    assert (view.sent, view.waiting, view.held, view.busy) == (["one"], ["two"], True, False)
+    turns.send("one")
+    end(turns)
+    assert view.sent == ["one", "one", "two"] and len(view.unstored) == 1

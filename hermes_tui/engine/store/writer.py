@@ -24,7 +24,7 @@ _PAUSE_S = (0.005, 0.05)
 _READ_ONLY = {
     sqlite3.SQLITE_READONLY: "The database cannot be written: it, or its disk, is read-only.",
     sqlite3.SQLITE_FULL: "The disk is full; nothing that was stored is lost.",
-    sqlite3.SQLITE_IOERR: "The disk reports an error.",
+    sqlite3.SQLITE_IOERR: "The disk reports an error; nothing that was stored is lost.",
     sqlite3.SQLITE_CANTOPEN: "The database's folder cannot be written.",
 }
 
