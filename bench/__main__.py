@@ -33,7 +33,18 @@ def _engine() -> Iterable[Row]:
     return rows()
 
 
-SECTIONS: dict[str, Callable[[], Iterable[Row]]] = {"program": _program, "engine": _engine, "transcript": _transcript}
+def _sessions() -> Iterable[Row]:
+    from .sessions import rows
+
+    return rows()
+
+
+SECTIONS: dict[str, Callable[[], Iterable[Row]]] = {
+    "program": _program,
+    "sessions": _sessions,
+    "engine": _engine,
+    "transcript": _transcript,
+}
 
 
 def main() -> int:

@@ -31,7 +31,8 @@ BUDGET_MS = {
 }
 
 
-def _queries(corpus: Corpus, count: int) -> dict[str, list[str]]:
+def kinds_of_queries(corpus: Corpus, count: int) -> dict[str, list[str]]:
+    """Return ``count`` queries of every kind that has a budget, drawn by how common their words are."""
     rng = random.Random(3)
     en, zh, ja, ko = (corpus.vocabularies[name] for name in ("en", "zh", "ja", "ko"))
 
@@ -85,7 +86,14 @@ def _percentiles(times: list[float]) -> dict[str, float]:
     return {"p50": round(middle, 1), "p95": round(high, 1), "max": round(ordered[-1], 1)}
 
 
-def _append_ms(db: SessionDB, corpus: Corpus, queries: list[str]) -> dict[str, float]:
+def time_queries(db: SessionDB, queries: list[str]) -> list[tuple[float, float, str]]:
+    """Return wall and CPU milliseconds of each query's first page, on a warm store."""
+    for query in queries[:10]:
+        db.search(query)
+    return [(*_both(lambda q=query: db.search(q)), query) for query in queries]  # type: ignore[misc]
+
+
+def append_ms(db: SessionDB, corpus: Corpus, queries: list[str]) -> dict[str, float]:
     """Measure appends while searches run beside them."""
     stop = threading.Event()
 
@@ -112,7 +120,7 @@ def _append_ms(db: SessionDB, corpus: Corpus, queries: list[str]) -> dict[str, f
     }
 
 
-def _typing_ms(db: SessionDB) -> float:
+def typing_ms(db: SessionDB) -> float:
     """Type twelve keys at 15 keys a second, each replacing the search before; ms from the last key to its result."""
     done: list[float] = []
 
@@ -141,10 +149,8 @@ def measure(path: Path, count: int) -> dict[str, object]:
     result: dict[str, object] = {"open_ms": _timed(lambda: SessionDB(path).close())}
     with SessionDB(path) as db:
         result["list_ms"] = [round(_timed(db.list_sessions), 1) for _ in range(3)]
-        for kind, queries in _queries(corpus, count).items():
-            for query in queries[:10]:
-                db.search(query)
-            timed = [(*_both(lambda q=query: db.search(q)), query) for query in queries]  # type: ignore[misc]
+        for kind, queries in kinds_of_queries(corpus, count).items():
+            timed = time_queries(db, queries)
             slowest = sorted((cpu, query) for _, cpu, query in timed)[-3:]
             result[kind] = {
                 "wall_ms": _percentiles([wall for wall, _, _ in timed]),
@@ -152,8 +158,8 @@ def measure(path: Path, count: int) -> dict[str, object]:
                 "slowest": [f"{cpu:.0f} ms: {query}" for cpu, query in slowest],
                 "budget_p95_ms": BUDGET_MS[kind],
             }
-        result["append_ms"] = _append_ms(db, corpus, _queries(corpus, 20)["words"])
-        result["typing_ms"] = _typing_ms(db)
+        result["append_ms"] = append_ms(db, corpus, kinds_of_queries(corpus, 20)["words"])
+        result["typing_ms"] = typing_ms(db)
         result["size_mb"] = path.stat().st_size / 1e6
     return result
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -35,6 +35,23 @@ from hermes_tui.engine.store.db import SessionDB
 db = SessionDB(sys.argv[1])
 print(db.claim(sys.argv[2]), flush=True)
 sys.stdin.read()
+"""
+
+
+MIGRATOR = """
+import sys
+from hermes_tui.engine.store import connections, migrations
+from hermes_tui.engine.store.db import SessionDB
+
+def m002_adds_mood(conn):
+    conn.execute("ALTER TABLE sessions ADD COLUMN mood TEXT NOT NULL DEFAULT ''")
+
+migrations.MIGRATIONS = connections.MIGRATIONS = (*migrations.MIGRATIONS, m002_adds_mood)
+print("ready", flush=True)
+sys.stdin.readline()
+with SessionDB(sys.argv[1]) as db:
+    db.append("s", {"role": "user", "content": sys.argv[2]})
+print("done", flush=True)
 """
 
 
@@ -85,6 +102,31 @@ def test_several_processes_write_at_once_and_lose_nothing(tmp_path: Path) -> Non
         assert {name: len(db.history(name)) for name in counts} == counts
         assert db.check()["ok"]
         assert sum(hit.hit_count for hit in db.search("据库").hits) == 240
+
+
+def test_several_processes_migrate_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    with SessionDB(path) as db:
+        talk(db, db.create(session_id="s"), "old")
+    names = "abcd"
+    with ExitStack() as stack:
+        processes = [stack.enter_context(running(MIGRATOR, path, name)) for name in names]
+        for process in processes:
+            assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        assert [process.communicate()[0] for process in processes] == ["done\n"] * len(names)
+    with raw(path) as conn:
+        assert conn.execute("SELECT name FROM schema_version ORDER BY version").fetchall()[1:] == [("m002_adds_mood",)]
+        assert conn.execute("SELECT mood FROM sessions").fetchall() == [("",)]
+    assert list(tmp_path.glob("state.db.before-migration-*"))
+    for copy in tmp_path.glob("state.db.before-migration-*"):
+        with SessionDB(copy) as old:
+            assert texts(old.history("s")) == ["old"] and old.check()["ok"]
+    with SessionDB(path, read_only=True) as db:
+        assert sorted(map(str, texts(db.history("s")))) == ["a", "b", "c", "d", "old"]
 
 
 def test_a_write_waits_for_the_lock_of_another_process(db: SessionDB) -> None:
