@@ -187,22 +187,18 @@ class ChatScreen(Screen[None]):
         self.transcript.go_to_end()
         self.presenter.entries.expect_user(entry)
 
-    def show_unstored(self, message: QueuedMessage) -> None:
-        """Put a message back that was sent but not stored; why is told already."""
-        from hermes_tui.widgets.entries import UserEntry
-
-        sent = next((entry for entry in reversed(self.transcript.entries) if isinstance(entry, UserEntry)), None)
-        if sent is not None and sent.message_id is None:
-            self.transcript.remove(sent)
-        self.composer.put_back(message.text, message.draft)
-
     def show_refused(self, message: QueuedMessage) -> None:
         """Put a message back that a session which is only read cannot take."""
         self.composer.put_back(message.text, message.draft)
         self.say("Open in another window; /fork goes on in a copy.", error=True)
 
     def show_failed(self, message: QueuedMessage) -> None:
-        """Put a message back of which no turn could be made."""
+        """Put a message back that was sent and is stored nowhere; why was said."""
+        from hermes_tui.widgets.entries import UserEntry
+
+        sent = next((entry for entry in reversed(self.transcript.entries) if isinstance(entry, UserEntry)), None)
+        if sent is not None and sent.message_id is None:
+            self.transcript.remove(sent)
         self.composer.put_back(message.text, message.draft)
 
     def show_queue(self, texts: Sequence[str], *, held: bool = False) -> None:

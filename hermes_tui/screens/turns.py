@@ -35,9 +35,6 @@ class TurnView(Protocol):
     def show_queue(self, texts: Sequence[str], *, held: bool = False) -> None:
         """Show what waits; ``held`` for the next message, not for the end of a turn."""
 
-    def show_unstored(self, message: QueuedMessage) -> None:
-        """Hand back a message whose turn ended before it was stored: nobody has it."""
-
     def show_refused(self, message: QueuedMessage) -> None:
         """Hand back a message that cannot be sent: the session is only read here."""
 
@@ -45,7 +42,7 @@ class TurnView(Protocol):
         """A turn runs, or none does."""
 
     def show_failed(self, message: QueuedMessage) -> None:
-        """Hand back a message of which no turn could be made; why was said."""
+        """Hand back a message that was sent and is stored nowhere; why was said."""
 
     def run_in_thread(self, work: Callable[[], object], name: str, failed: Callable[[], object]) -> None:
         """Run blocking work in a worker thread; ``failed`` is called when it ends with an error."""
@@ -139,7 +136,7 @@ class Turns:
         lost, self._unstored = self._unstored, None
         if lost is not None:
             self._held = self._has_come_back = True
-            self._view.show_unstored(lost)
+            self._view.show_failed(lost)
         if self._held:
             self._show_queue()
         else:

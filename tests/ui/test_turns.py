@@ -12,7 +12,6 @@ class View:
     def __init__(self) -> None:
         self.sent: list[str] = []
         self.refused: list[QueuedMessage] = []
-        self.unstored: list[QueuedMessage] = []
         self.waiting: list[str] = []
         self.held = False
         self.busy = False
@@ -26,9 +25,6 @@ class View:
 
     def show_refused(self, message: QueuedMessage) -> None:
         self.refused.append(message)
-
-    def show_unstored(self, message: QueuedMessage) -> None:
-        self.unstored.append(message)
 
     def show_busy(self, busy: bool) -> None:
         self.busy = busy
@@ -206,8 +202,8 @@ def test_a_message_that_was_never_stored_comes_back_and_the_queue_waits() -> Non
     turns.send("one", ["a.png"], "draft")
     turns.send("two")
     turns.finished()
-    assert view.unstored == [QueuedMessage("one", ["a.png"], "draft")]
+    assert view.refused == [QueuedMessage("one", ["a.png"], "draft")]
     assert (view.sent, view.waiting, view.held, view.busy) == (["one"], ["two"], True, False)
     turns.send("one")
     end(turns)
-    assert view.sent == ["one", "one", "two"] and len(view.unstored) == 1
+    assert view.sent == ["one", "one", "two"] and len(view.refused) == 1
