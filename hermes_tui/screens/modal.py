@@ -29,6 +29,12 @@ class Modal(ModalScreen[Result], Generic[Result]):
         self._result: Result | None = None
         self._newest: dict[str, int] = {}
 
+    def on_compose(self) -> None:
+        """Begin in the classes of the present size; set later, they would style everything a second time."""
+        width, height = self.app.size
+        for length, breakpoints in ((width, self.HORIZONTAL_BREAKPOINTS), (height, self.VERTICAL_BREAKPOINTS)):
+            self.add_class(*self._get_breakpoint_classes(length, breakpoints))
+
     @property
     def ended(self) -> bool:
         """Whether the result is set; nothing counts after that."""

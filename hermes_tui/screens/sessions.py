@@ -55,6 +55,7 @@ class SessionsScreen(Modal[SessionChoice]):
         clock: Unix time.
     """
 
+    DEFAULT_CLASSES = "-page"
     CSS_PATH: ClassVar[CSSPathType | None] = ["modal.tcss", "sessions.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False),
@@ -87,10 +88,11 @@ class SessionsScreen(Modal[SessionChoice]):
         self._search_timer: Timer | None = None
         self._preview_timer: Timer | None = None
         self._snippet = 0
+        self._note = ""
 
     def compose(self) -> ComposeResult:
         """Lay out the search row, list and preview; rows come later."""
-        with Vertical(classes="page", id="sessions") as page:
+        with Vertical(classes="page -grouped", id="sessions") as page:
             page.border_title = "Sessions"
             yield Horizontal(
                 Static("\u203a", classes="prompt", markup=False),
@@ -122,9 +124,11 @@ class SessionsScreen(Modal[SessionChoice]):
 
     def say(self, text: str) -> None:
         """Show a line below the search field; empty hides it."""
-        note = self.query_one("#note", Static)
-        note.update(text)
-        note.set_class(bool(text), "-shown")
+        if text != self._note:
+            self._note = text
+            note = self.query_one("#note", Static)
+            note.update(text)
+            note.set_class(bool(text), "-shown")
 
     def reload(self, select: str = "") -> None:
         """Ask for the first page of the present question."""

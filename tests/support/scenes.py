@@ -48,7 +48,7 @@ async def begin(stage: Stage) -> None:
 async def thinking(stage: Stage) -> None:
     """The model reasons."""
     await begin(stage)
-    await stage.play(story.asked(), ev.ReasoningDelta(text=story.REASONING))
+    await stage.play(*story.asked(), ev.ReasoningDelta(text=story.REASONING))
     stage.wait(3.4)
     await stage.play(ev.ReasoningDelta(text=" So the first flush has to be made early."))
 
@@ -57,7 +57,7 @@ async def running(stage: Stage) -> None:
     """A command runs, and messages wait."""
     await begin(stage)
     await stage.play(
-        story.asked(), *story.thought(), *story.failing_tests(), *story.search(),
+        *story.asked(), *story.thought(), *story.failing_tests(), *story.search(),
         ev.TextDelta(text="Nobody flushes before the timer does. I run it under load to be sure."),
         story.started("c5", "terminal", {"command": "pytest -q tests/test_sync.py --count 200 -n 8"}),
     )  # fmt: skip
@@ -72,7 +72,7 @@ async def whole_turn(stage: Stage) -> None:
     await begin(stage)
     stage.wait(74)
     await stage.play(
-        story.asked(), *story.thought(), *story.failing_tests(), *story.search(), *story.plan(), *story.patch(),
+        *story.asked(), *story.thought(), *story.failing_tests(), *story.search(), *story.plan(), *story.patch(),
         *story.passing_tests(), ev.TextDelta(text=story.ANSWER), story.spent(), story.finished(),
     )  # fmt: skip
 
@@ -83,7 +83,7 @@ async def troubles(stage: Stage) -> None:
     denied = ApprovalDecision(choice="deny", message="keep it, I still need the wheel")
     await begin(stage)
     await stage.play(
-        story.asked(),
+        *story.asked(),
         ev.RequestRetrying(attempt=2, max_attempts=5, wait_s=4, reason="The provider is overloaded (529)."),
         ev.FallbackUsed(model="gpt-5.2", provider="openai", reason="anthropic is overloaded"),
         *story.thought(),
@@ -304,7 +304,7 @@ async def readme(stage: Stage) -> None:
     await begin(stage)
     stage.wait(52)
     await stage.play(
-        story.asked(), *story.thought(), *story.failing_tests(output=story.PYTEST_SHORT), *story.search(),
+        *story.asked(), *story.thought(), *story.failing_tests(output=story.PYTEST_SHORT), *story.search(),
         *story.patch(diff=story.DIFF_SHORT), ev.TodosChanged(items=story.TODOS), *story.passing_tests(), story.spent(),
         ev.StepStarted(step=4), ev.TextDelta(text=story.ANSWER.partition("| where")[0]),
         ev.TextDelta(text="The first record is now flushed right away; later ones still wait for the timer, as be"),

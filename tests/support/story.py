@@ -95,9 +95,12 @@ TODOS = (
 _tools = load_builtin_tools()
 
 
-def asked(text: str = ASKED, at: float = NOW) -> ev.Event:
-    """The turn begins."""
-    return ev.TurnStarted(text=text, at=at)
+def asked(text: str = ASKED, at: float = NOW) -> list[ev.Event]:
+    """The turn begins and its question is stored."""
+    return [
+        ev.TurnStarted(text=text, at=at),
+        ev.MessageCommitted(message_id=1, message={"role": "user", "content": text}, at=at),
+    ]
 
 
 def thought(text: str = REASONING, seconds: float = 4.2, at: float = NOW) -> list[ev.Event]:
