@@ -313,8 +313,12 @@ class Presenter:
             self.present(event)
 
     def present(self, event: ev.Event) -> None:
-        """Show one event. What a subagent does is told by the card of the call that started it."""
+        """Show one event. What a subagent or a script does is told by the card of the call that started it."""
         if event.agent_id:
+            return
+        if isinstance(event, ev.ToolStarted | ev.ToolFinished) and event.within:
+            if isinstance(event, ev.ToolFinished):
+                self._finished_tool(event)
             return
         self.entries.present(event)
         shell = self._shell

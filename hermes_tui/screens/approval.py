@@ -29,11 +29,13 @@ from .approval_modal import ArmMark, GuardedModal
 
 _TITLES = {
     "command": "Run this command?",
+    "code": "Run this Python script?",
     "edit": "Change this file?",
     "read": "Read this file?",
     "send": "Reach this in the web?",
     "tool": "Use this tool?",
 }
+_EDITABLE = {"command": "command", "code": "script"}
 _ALLOWED = {"once": "allowed once", "session": "allowed for this session", "always": "always allowed", "edit": "edited"}
 _SCROLL_HINT = ("pgup/pgdn", "scroll")
 _HINTS = {
@@ -88,7 +90,7 @@ class ApprovalScreen(GuardedModal[ApprovalDecision]):
         with Vertical(classes="dialog", id="approval") as dialog:
             dialog.border_title = _TITLES[request.action]
             yield CommandView(request, home=str(Path.home()), id="body")
-            if request.action == "command":
+            if request.action in _EDITABLE:
                 yield TextArea(request.text, id="editor", soft_wrap=True, show_line_numbers=False)
             yield Horizontal(ArmMark(), Countdown(request.deadline_s, self._asked_at, self.now), id="state")
             yield ChoiceList(self._choices(), id="choices")
@@ -132,8 +134,8 @@ class ApprovalScreen(GuardedModal[ApprovalDecision]):
             rules = " + ".join(request.always_rules)
             choices.append(Choice("3", f"Always allow {scope}", "always", f"stores: {rules}"))
         choices += [Choice("4", "Deny", "deny"), Choice("5", "Deny and say why", "say why")]
-        if request.action == "command" and request.can_edit:
-            choices.append(Choice("e", "Edit the command", "edit"))
+        if request.action in _EDITABLE and request.can_edit:
+            choices.append(Choice("e", f"Edit the {_EDITABLE[request.action]}", "edit"))
         return choices
 
     def reads_keys(self) -> bool:

@@ -48,6 +48,8 @@ class Assessment:
     """Shell text that would run."""
     is_editable: bool = True
     """False when ``command`` only describes the call: a person may refuse it, not change it."""
+    code: str = ""
+    """Python that would run; the tools that it calls are assessed when it calls them."""
     paths: tuple[PathUse, ...] = ()
     cwd: str = ""
     """Folder that relative paths and the command start in; empty for the workspace."""
@@ -93,8 +95,9 @@ class Tool:
     display: Callable[[Args, Result | None], dict[str, Any]] = display_generic
     """Pure: ``(args, result or None while running)`` -> ``{"kind", "verb", "target", "summary", ...}``.
 
-    ``kind`` is one of ``terminal``, ``diff``, ``file``, ``search``, ``todo``, ``clarify``, ``generic``. ``diff`` cards
-    carry ``diff`` (unified), ``added``, ``removed``; ``terminal`` cards ``exit_code``, ``output``, ``cwd``.
+    ``kind`` is one of ``terminal``, ``code``, ``diff``, ``file``, ``search``, ``todo``, ``clarify``, ``generic``.
+    ``diff`` cards carry ``diff`` (unified), ``added``, ``removed``; ``terminal`` cards ``exit_code``, ``output``,
+    ``cwd``; ``code`` cards ``code``, ``calls`` (a line each), ``output``.
     """
     restore: Callable[[SessionState, Result], None] | None = None
     """Puts back what the tool keeps for a session, from its last successful result, when the session is resumed."""

@@ -72,10 +72,10 @@ def read(args: Args, context: ToolContext) -> Result:
     table.note(str(path), window.stamp)
     shown = show_relative(context, path)
     result: Result = {"ok": True, "path": shown, "total_lines": window.total_lines, "size_bytes": window.size_bytes}
-    if table.is_repeated(str(path), (first, count)):
+    if not context.is_scripted and table.is_repeated(str(path), (first, count)):
         result.update(unchanged=True, note="Unchanged since you read these lines. Ask again to see them once more.")
         return result
-    result["content"], fitted, cut = number_lines(window.lines, first)
+    result["content"], fitted, cut = number_lines(window.lines, first, is_numbered=not context.is_scripted)
     last = first + fitted - 1
     result.update(first_line=first, last_line=last)
     notes = list(window.notes)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+CALLS = "calls"
+"""Name of the service that a turn's executor gives to every call: :class:`InnerCalls`."""
 StateT = TypeVar("StateT")
 
 
@@ -101,6 +104,39 @@ class WebSearch(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InnerResult:
+    """What became of a call that a tool's script made."""
+
+    result: dict[str, Any]
+    """As the model would get it."""
+    line: str
+    """What was done and how it went, for the card."""
+    waited_s: float = 0.0
+    """How long it waited for permission."""
+
+
+class InnerCalls(Protocol):
+    """The service ``calls``: the other tools of the turn, for a script, with all checks of a call by the model."""
+
+    @property
+    def signatures(self) -> Mapping[str, Sequence[str]]:
+        """Names of the tools on offer, with their parameters in order."""
+        ...
+
+    def call(self, name: str, args: Mapping[str, Any], context: ToolContext, limit_s: float, *, by: str) -> InnerResult:
+        """Check, judge and run one call within the call of ``context``; never raises. Blocks, also for a person.
+
+        Args:
+            name: The tool.
+            args: Its arguments.
+            context: Of the call whose script asks.
+            limit_s: Seconds that it may run, once it is permitted.
+            by: Name of the tool whose script asks.
+        """
+        ...
+
+
 class ToolContext(Protocol):
     """Handed to every handler."""
 
@@ -112,6 +148,11 @@ class ToolContext(Protocol):
     @property
     def session_id(self) -> str:
         """Id of the session."""
+        ...
+
+    @property
+    def is_scripted(self) -> bool:
+        """Whether a script makes the call: what it gets is for a program, and the model sees none of it."""
         ...
 
     @property

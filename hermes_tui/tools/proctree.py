@@ -87,6 +87,29 @@ def end_session(sid: int, *, since: int, grace_s: float, spare: frozenset[int] =
             return
 
 
+def end_tree(pid: int, *, grace_s: float) -> None:
+    """End a process that leads a session, and all that it started, also where that made sessions of its own. Blocks.
+
+    Args:
+        pid: A child of ours, reaped or not.
+        grace_s: How long SIGTERM may take before SIGKILL.
+    """
+    sessions = _sessions_below(pid) if has_process_table() else set()
+    for sid in (pid, *(sessions - {pid})):
+        end_session(sid, since=0, grace_s=grace_s)
+
+
+def _sessions_below(pid: int) -> set[int]:
+    """Return the sessions that the descendants of a process are in."""
+    pids = (int(name) for name in os.listdir(_PROC) if name.isdigit())  # noqa: PTH208
+    members = [member for member in map(_read_member, pids) if member is not None]
+    below, sessions = {pid}, set[int]()
+    while fresh := [member for member in members if member.parent in below and member.pid not in below]:
+        below |= {member.pid for member in fresh}
+        sessions |= {member.session for member in fresh}
+    return sessions
+
+
 def _all_gone(members: list[Member], deadline: float) -> bool:
     """Wait for these processes to end; looking at them alone is much cheaper than at all of the machine's."""
     left = members

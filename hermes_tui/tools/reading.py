@@ -94,14 +94,14 @@ def _scan(fd: int, raw: str, first: int, count: int, cancel: CancelToken) -> Win
     return Window(lines, number - ended, status.st_size, stamp_of(status))
 
 
-def number_lines(lines: Iterable[str], first: int) -> tuple[str, int, int]:
-    """Return numbered text, how many lines fit, and how many of them were cut."""
+def number_lines(lines: Iterable[str], first: int, *, is_numbered: bool = True) -> tuple[str, int, int]:
+    """Return numbered text, how many lines fit, and how many of them were cut; without numbers no line is cut."""
     rows: list[str] = []
     room = TOTAL_CHARS
     cut = 0
     for number, line in enumerate(lines, first):
-        row = f"{number}\t{line}"
-        if len(line) > LINE_CHARS:
+        row = f"{number}\t{line}" if is_numbered else line
+        if len(line) > LINE_CHARS and is_numbered:
             row = f"{number}\t{line[:LINE_CHARS]} [… line cut]"
             cut += 1
         room -= len(row) + 1

@@ -22,6 +22,7 @@ BUILTIN_MODULES = (
     "delegate",
     "web_extract",
     "web_search",
+    "execute_code",
 )
 
 

@@ -51,7 +51,7 @@ def request_lines(request: ApprovalRequest, home: str = "") -> list[Line]:
 def _text_lines(request: ApprovalRequest) -> list[Line]:
     lines = [
         Line((("\u2502 ", "muted"), *entry.spans), 2, prose=False)
-        for entry in command_lines(request.text, request.parts, shell=request.action == "command")
+        for entry in command_lines(request.text, request.parts, language=request.action)
     ]
     if hidden := hidden_count(request.text):
         lines.append(line(f"  {hidden} hidden or look-alike character{'s' * (hidden > 1)} above", "warning", 2))
@@ -64,6 +64,8 @@ def _context(request: ApprovalRequest, home: str) -> Line:
         spans += [(" in ", "muted"), (one_line(_home(request.cwd, home)), "")]
     if request.agent_id:
         spans += [(", asked by ", "muted"), (f"subagent {one_line(request.agent_id)}", "heading")]
+    if request.within:
+        spans += [(", called by a script of ", "muted"), (one_line(request.within), "heading")]
     if len(request.call_ids) > 1:
         spans.append((f", {len(request.call_ids)} identical calls", "muted"))
     return Line(tuple(spans), 2)
@@ -110,7 +112,7 @@ def _diff_lines(diff: str) -> list[Line]:
     lines = []
     for source in sources:
         style = _DIFF_STYLES.get(source[:1], "")
-        spans = command_lines(source[1:], shell=False)[0].spans
+        spans = command_lines(source[1:], language="")[0].spans
         shown = tuple((text, own or style) for text, own in ((source[:1], ""), *spans) if text)
         lines.append(Line(joined_spans(shown), 2, prose=False))
     return lines

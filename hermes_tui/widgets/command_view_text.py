@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -13,13 +14,22 @@ from .line_text import Line, Span
 _SEVERITY = {"unknown": 1, "danger": 2, "never": 3}
 _STYLE_OF = {1: "unknown", 2: "danger", 3: "danger"}
 
-_TOKENS = re.compile(
+_SHELL_TOKENS = re.compile(
     r"""(?P<comment>(?:(?<=\s)|^)\#[^\n]*)
       | (?P<string>'[^']*'|"(?:\\.|[^"\\])*")
       | (?P<variable>\$\{[^}\n]*\}|\$[A-Za-z_]\w*|\$[0-9@*?$!\#-])
       | (?P<operator>&&|\|\||[|&;<>()]+)""",
     re.VERBOSE,
 )
+_PYTHON_TOKENS = re.compile(
+    r"""(?P<comment>\#[^\n]*)
+      | (?P<string>[rRbBfFuU]{0,2}(?:\"{3}(?s:.*?)\"{3}|'{3}(?s:.*?)'{3}
+          |'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"))
+      | (?P<operator>\b(?:KEYWORDS)\b)
+      | (?P<variable>\b\d[\w.]*)""".replace("KEYWORDS", "|".join(keyword.kwlist)),
+    re.VERBOSE,
+)
+_TOKENS = {"command": _SHELL_TOKENS, "code": _PYTHON_TOKENS}
 _TRAILING = re.compile(r"[ \t]+(?=\r?\n|\Z)")
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"})
@@ -34,7 +44,7 @@ TAB = "\u21e5   "
 BLANK = "\u00b7"
 
 
-def command_lines(text: str, parts: Sequence[CommandPart] = (), *, shell: bool = True) -> list[Line]:
+def command_lines(text: str, parts: Sequence[CommandPart] = (), *, language: str = "command") -> list[Line]:
     """Return the lines that show a command whole.
 
     Newlines, tabs, trailing blanks and characters that cannot be seen become visible symbols. Colours of shell syntax
@@ -43,9 +53,9 @@ def command_lines(text: str, parts: Sequence[CommandPart] = (), *, shell: bool =
     Args:
         text: The command, untouched.
         parts: Its commands with their classes and offsets into ``text``.
-        shell: Colour shell syntax.
+        language: Whose syntax is coloured: ``command`` (shell), ``code`` (Python), none else.
     """
-    styles = _syntax_styles(text) if shell else [""] * len(text)
+    styles = _syntax_styles(text, _TOKENS[language]) if language in _TOKENS else [""] * len(text)
     _mark_parts(styles, parts)
     trailing = {i for match in _TRAILING.finditer(text) for i in range(*match.span())}
     lines: list[Line] = []
@@ -91,9 +101,9 @@ def _shown(char: str, style: str, trailing: bool) -> Span:
     return (char, style) if symbol == char else (symbol, "hidden")
 
 
-def _syntax_styles(text: str) -> list[str]:
+def _syntax_styles(text: str, tokens: re.Pattern[str]) -> list[str]:
     styles = [""] * len(text)
-    for match in _TOKENS.finditer(text):
+    for match in tokens.finditer(text):
         start, end = match.span()
         styles[start:end] = [match.lastgroup or ""] * (end - start)
     return styles

@@ -39,6 +39,17 @@ def test_details(looks_as_kept):
     assert looks_as_kept(scenes.details, "100x66")
 
 
+@pytest.mark.parametrize("size", ["80x24", "40x12"])
+def test_pages_and_a_script(looks_as_kept, size):
+    """What was searched and read, and what a script called."""
+    assert looks_as_kept(scenes.web_and_script, size)
+
+
+def test_pages_and_a_script_in_full(looks_as_kept):
+    """The script in colours, its calls, what it printed."""
+    assert looks_as_kept(scenes.web_and_script_in_full, "100x44")
+
+
 @pytest.mark.parametrize("size", ["120x40", "40x12"])
 def test_the_side_panel(looks_as_kept, size):
     """Todos, context and changed files, beside the chat or instead of it."""

@@ -37,6 +37,24 @@ def test_a_subagent(looks_as_kept):
     assert looks_as_kept(scenes.approval("subagent"), "80x24")
 
 
+@pytest.mark.parametrize(
+    ("size", "theme"), [("120x40", "hermes-dark"), ("80x24", "hermes-light"), ("40x12", "hermes-dark")]
+)
+def test_a_script(looks_as_kept, size, theme):
+    """Python in colours, what it reaches marked in it and named."""
+    assert looks_as_kept(scenes.approval("code"), size, theme)
+
+
+def test_a_call_of_a_script(looks_as_kept):
+    """The dialog says that a script makes the call."""
+    assert looks_as_kept(scenes.approval("within"), "80x24")
+
+
+def test_reaching_the_web(looks_as_kept):
+    """Every URL, whole."""
+    assert looks_as_kept(scenes.approval("send"), "80x24")
+
+
 def test_denying_with_words(looks_as_kept):
     """A field for words to the model in place of the choices."""
     assert looks_as_kept(scenes.approval("command", "5", *"Keep dist."), "60x22")

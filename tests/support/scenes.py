@@ -106,6 +106,19 @@ async def details(stage: Stage) -> None:
     await stage.drawn()
 
 
+async def web_and_script(stage: Stage) -> None:
+    """Pages that were read and a script that called tools."""
+    await begin(stage)
+    await stage.play(story.asked(), *story.thought(), *story.looked_up(), *story.scripted(), story.finished())
+
+
+async def web_and_script_in_full(stage: Stage) -> None:
+    """The same with everything open."""
+    await web_and_script(stage)
+    stage.chat.transcript.set_detail("full")
+    await stage.drawn()
+
+
 async def panel(stage: Stage) -> None:
     """The side panel beside a whole turn."""
     await whole_turn(stage)

@@ -231,6 +231,9 @@ class TableGate:
     def judge_paths(self, paths: Sequence[tuple[str, str]], *, cwd: str, workspace: str, diff: str = "") -> Verdict:
         return self._verdict(paths[0][0])
 
+    def judge_code(self, code: str, *, cwd: str, workspace: str) -> Verdict:
+        return self._verdict(code)
+
     def remember(self, rules: Sequence[str], scope: str, cwd: str) -> None:
         self.remembered.append((tuple(rules), scope, cwd))
         for rule in rules:

@@ -168,6 +168,42 @@ def patch(call_id: str = "c4", diff: str = DIFF) -> list[ev.Event]:
     return called(call_id, "patch", args, result, seconds=0.01)
 
 
+SCRIPT = """\
+import json, re
+
+hits = search_files("flush", path="src")["output"]
+names = sorted(set(re.findall(r"^\\S+\\.py", hits, re.M)))
+for name in names:
+    text = read_file(name)["content"]
+    print(name, text.count("flush("))  # calls only
+"""
+
+
+def looked_up(call_id: str = "c7") -> list[ev.Event]:
+    """The web is searched, two pages are read, one of them is not there."""
+    hit = {"position": 1, "title": "queue - A synchronized queue class", "url": "https://docs.example.org/queue.html"}
+    found = {"ok": True, "engine": "SearXNG", "results": [{**hit, "snippet": "The queue module implements queues."}]}
+    urls = [hit["url"], "https://old.example.org/queue"]
+    page = {"url": urls[0], "title": "queue", "type": "html", "offset": 0, "total_chars": 41_200, "next_offset": 15_000}
+    text = "[page 4f begins: x]\nThe queue module implements multi-producer, multi-consumer queues.\n[page 4f ends]"
+    gone = {"url": urls[1], "error": "The server answered 404 for https://old.example.org/queue."}
+    pages = {"ok": True, "pages": [{**page, "content": text}, gone]}
+    return [
+        *called(call_id, "web_search", {"query": "python queue flush timer"}, found, seconds=0.8),
+        *called(f"{call_id}b", "web_extract", {"urls": urls}, pages, seconds=1.2),
+    ]
+
+
+def scripted(call_id: str = "c8") -> list[ev.Event]:
+    """A script calls tools."""
+    result = {
+        "ok": True, "exit_code": 0, "output": "src/lighthouse/queue.py 2\nsrc/lighthouse/sync.py 5\n", "call_count": 3,
+        "calls": ["search flush: 7 matches in 2 files", "read src/lighthouse/queue.py: 81 lines",
+                  "read src/lighthouse/sync.py: 212 lines"],
+    }  # fmt: skip
+    return called(call_id, "execute_code", {"code": SCRIPT, "description": "count who flushes"}, result, seconds=0.4)
+
+
 def spent(cost_usd: float = 0.31, context_tokens: int = 82_400) -> ev.Event:
     """Tokens and money so far."""
     session = Usage(input_tokens=9_300, output_tokens=4_100, cache_read_tokens=69_000, cache_write_tokens=4_100)
@@ -243,6 +279,26 @@ APPROVALS: Mapping[str, ApprovalRequest] = {
             ),
         ),
         cwd="~/src/lighthouse", agent_id="researcher", deadline_s=300,
+    ),
+    "code": ApprovalRequest(
+        request_id="r7", call_ids=("c6",), tool="execute_code", action="code",
+        text=SCRIPT.replace("import json, re", "import os, re") + 'os.remove("flushes.txt")\n',
+        reasons=("uses os.remove",),
+        parts=(
+            CommandPart(
+                argv=(), danger_class="danger", reason="uses os.remove", start=len(SCRIPT) - 2, end=len(SCRIPT) + 7
+            ),
+        ),
+        cwd="~/src/lighthouse",
+    ),
+    "within": ApprovalRequest(
+        request_id="r8", call_ids=("c6",), tool="terminal", action="command", text="rm -r build",
+        reasons=("option -r deletes recursively",), cwd="~/src/lighthouse", within="execute_code",
+    ),
+    "send": ApprovalRequest(
+        request_id="r9", call_ids=("c6",), tool="web_extract", action="send",
+        text="https://docs.example.org/queue.html\nhttps://old.example.org/queue?q=flush",
+        reasons=("asks another machine",), cwd="~/src/lighthouse",
     ),
 }  # fmt: skip
 """One request of each kind."""

@@ -86,6 +86,7 @@ class PlainContext:
     env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     call_id: str = "call_1"
     session_id: str = "session_1"
+    is_scripted: bool = False
     timeout_s: float = 30.0
     cancel: PlainCancel = field(default_factory=PlainCancel)
     state: PlainState = field(default_factory=PlainState)

@@ -13,6 +13,7 @@ from hermes_tui.tools.registry import load_builtin_tools
 NAMES = [
     "clarify",
     "delegate_task",
+    "execute_code",
     "memory",
     "patch",
     "process",
@@ -28,6 +29,7 @@ NAMES = [
 GOOD = {
     "clarify": [{"question": "q"}, {"question": "q", "choices": ["a"]}],
     "delegate_task": [{"goal": "g"}, {"tasks": [{"goal": "g", "context": "c", "toolsets": ["files"]}]}],
+    "execute_code": [{"code": "x"}, {"code": "x", "description": "y", "timeout_s": 300}],
     "memory": [{"target": "user", "actions": [{"action": "add", "content": "x"}]}],
     "patch": [{"path": "a", "old_string": "b", "new_string": ""}],
     "process": [
@@ -52,6 +54,7 @@ GOOD = {
 BAD = {
     "clarify": [{}, {"question": ""}, {"question": "q", "choices": ["1", "2", "3", "4", "5"]}],
     "delegate_task": [{"goal": ""}, {"tasks": []}, {"tasks": [{"goal": "g"}] * 4}],
+    "execute_code": [{}, {"code": ""}, {"code": "x", "timeout_s": 301}],
     "memory": [{}, {"target": "x", "actions": []}, {"target": "user", "actions": [{"action": "grow"}]}],
     "patch": [{"path": "a", "old_string": "", "new_string": "b"}, {"patch": ""}, {"path": 1}],
     "process": [{}, {"action": "start"}, {"action": "log", "job": 0}, {"action": "wait", "job": 1, "timeout_s": 601}],

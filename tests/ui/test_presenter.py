@@ -192,6 +192,18 @@ def test_text_of_a_subagent_stays_out_of_the_conversation() -> None:
     assert (log, shell.calls) == ([], [])
 
 
+def test_calls_of_a_script_make_no_cards_but_their_files_are_listed() -> None:
+    log, shell = Log(), Shell()
+    presenter = Presenter(log, shell)
+    presenter.present(ev.ToolStarted(call_id="c1.1", name="patch", args={}, within="c1"))
+    diff = {"kind": "diff", "target": "a.py", "added": 1, "removed": 2}
+    presenter.present(
+        ev.ToolFinished(call_id="c1.1", name="patch", outcome="ok", result="{}", display=diff, within="c1")
+    )
+    assert log == []
+    assert [call[0] for call in shell.calls] == ["show_changed_file"]
+
+
 def test_blank_openings_make_no_entry() -> None:
     log = play(ev.TextDelta(text="\n\n"), ev.ReasoningDelta(text=" "), ev.TextDelta(text="\nHello"))
     assert kinds(log) == ["Assistant"]

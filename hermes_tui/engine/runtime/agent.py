@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, cast
 
 from ...tools.base import Tool
+from ...tools.ports import CALLS
 from ...tools.session import JOBS
 from ..policy.approvals import Approvals
 from ..policy.budget import Spent
@@ -353,7 +354,8 @@ class Agent:
         return [
             tool
             for tool in tools
-            if (not tool.interactive or self.approvals.can_clarify) and (not tool.needs or tool.needs in self._services)
+            if (not tool.interactive or self.approvals.can_clarify)
+            and (not tool.needs or tool.needs in (CALLS, *self._services))
         ]
 
     def _spawn(self, name: str, token: CancelToken, toolsets: Sequence[str]) -> Agent:

@@ -145,7 +145,7 @@ def _sink(call: Callback, handlers: Mapping[type[Event], Handler]) -> Sink:
 
     def sink(event: Event) -> None:
         kind = type(event)
-        if event.agent_id:  # what subagents do is part of the call that started them
+        if event.agent_id or getattr(event, "within", ""):  # what subagents and scripts do is part of that call
             return
         if isinstance(event, ToolStarted):
             turn.args[event.call_id] = event.args

@@ -8,10 +8,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
 from ...tools.base import Assessment, ToolFailure, display_generic
+from ...tools.ports import CALLS
 from ...tools.registry import ToolRegistry
 from ..policy.guardrails import Guardrails
 from ..policy.redaction import Redactor
@@ -19,9 +20,11 @@ from ..types.errors import ToolError
 from ..types.events import Outcome, ToolFinished, ToolStarted
 from ..types.messages import ToolCall
 from .interrupt import CancelToken
+from .job import Done, Job
 from .judge import Judge
 from .plan import PlannedCall, Planner, can_run_together
 from .results import BATCH_MAX_CHARS, MIN_CHARS, CallResult, as_text, cap, checked, failure
+from .script_calls import ScriptCalls
 from .tool_context import CallContext, ContextParts
 
 log = logging.getLogger(__name__)
@@ -38,32 +41,6 @@ NOT_RUN = "The turn was interrupted before this call ran."
 CUT_OFF = "The turn was interrupted while this ran. Its outcome is unknown: check before repeating it."
 TIMED_OUT = "This took too long and was stopped. Its outcome is unknown: check before repeating it."
 _MAX_ERROR_CHARS = 2_000
-
-
-@dataclass(slots=True)
-class _Job:
-    """One call on its way."""
-
-    planned: PlannedCall
-    token: CancelToken
-    context: CallContext
-    is_started: bool = False
-    runs_since: float = 0.0
-    """Monotonic time at which the handler began; 0 before."""
-    deadline: float = 0.0
-    """Monotonic time at which waiting for it ends; 0 waits for ever (a person may be thinking)."""
-    is_late: bool = False
-    is_read: bool = False
-    """Whether the call was found to change nothing."""
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    job: _Job
-    payload: dict[str, Any]
-    outcome: Outcome
-    duration_s: float
 
 
 class Executor:
@@ -94,7 +71,7 @@ class Executor:
         self._judge = judge
         self._guardrails = guardrails
         self._guard_lock = threading.Lock()
-        self._parts = parts
+        self._parts = replace(parts, services={**parts.services, CALLS: ScriptCalls(self, planner)})
         self._redactor = redactor
         self._max_run_s = max_run_s
 
@@ -119,11 +96,11 @@ class Executor:
 
     # The steps below are one call's; the batch decides on which thread.
 
-    def context(self, call_id: str, token: CancelToken) -> CallContext:
+    def context(self, call_id: str, token: CancelToken, within: str = "", card_id: str = "") -> CallContext:
         """Return the context of one call."""
-        return CallContext(self._parts, call_id, token)
+        return CallContext(self._parts, call_id, token, within, card_id)
 
-    def width(self, jobs: Sequence[_Job]) -> int:
+    def width(self, jobs: Sequence[Job]) -> int:
         """Return how many of these calls may run at once."""
         if len(jobs) < 2 or any(job.planned.tool is None or not job.planned.tool.parallel for job in jobs):
             return 1
@@ -131,7 +108,7 @@ class Executor:
         together = can_run_together([job.planned for job in jobs], assessments, self._parts.workspace)
         return POOL_SIZE if together else 1
 
-    def announce(self, job: _Job) -> None:
+    def announce(self, job: Job) -> None:
         """Emit ``ToolStarted``, once."""
         with job.lock:
             if job.is_started:
@@ -144,10 +121,11 @@ class Executor:
                 name=planned.name,
                 args=self._redactor.value(dict(planned.args)),
                 display=self._describe(planned, None),
+                within=job.within,
             )
         )
 
-    def carry_out(self, job: _Job, on_run: Callable[[], None]) -> tuple[dict[str, Any], Outcome]:
+    def carry_out(self, job: Job, on_run: Callable[[], None]) -> tuple[dict[str, Any], Outcome]:
         """Guard, judge and run one call; never raises."""
         planned = job.planned
         if planned.error is not None or planned.tool is None:
@@ -178,7 +156,7 @@ class Executor:
             payload["note"] = " ".join(filter(None, (payload.get("note"), permission.note)))
         return payload, _outcome(payload, job.token)
 
-    def finish(self, done: _Done, room: int) -> CallResult:
+    def finish(self, done: Done, room: int) -> CallResult:
         """Count, cap and announce a result."""
         job, payload, outcome = done.job, done.payload, done.outcome
         planned = job.planned
@@ -211,6 +189,7 @@ class Executor:
                 result=self._redactor.text(text),
                 duration_s=done.duration_s,
                 display=display,
+                within=job.within,
             )
         )
         return result
@@ -220,7 +199,7 @@ class Executor:
         """Hard limit of one handler."""
         return self._max_run_s
 
-    def _assess(self, job: _Job) -> Assessment | None:
+    def _assess(self, job: Job) -> Assessment | None:
         planned = job.planned
         if planned.tool is None or planned.error is not None:
             return None
@@ -232,7 +211,7 @@ class Executor:
             log.exception("the assessment of %s failed", planned.name)
             return None
 
-    def _with_warning(self, job: _Job, payload: dict[str, Any], *, is_ok: bool) -> dict[str, Any]:
+    def _with_warning(self, job: Job, payload: dict[str, Any], *, is_ok: bool) -> dict[str, Any]:
         planned = job.planned
         with self._guard_lock:
             warning = self._guardrails.record(
@@ -261,7 +240,7 @@ class _Batch:
         self._executor = executor
         self._token = token
         self._deliver = deliver
-        self._inbox: queue.SimpleQueue[_Done | None] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[Done | None] = queue.SimpleQueue()
         self._jobs = [self._job(call) for call in planned]
         self._results: dict[str, CallResult] = {}
         self._next = 0
@@ -297,11 +276,11 @@ class _Batch:
                 self._close(job)
         self._flush()
 
-    def _job(self, planned: PlannedCall) -> _Job:
+    def _job(self, planned: PlannedCall) -> Job:
         token = self._token.child()
-        return _Job(planned, token, self._executor.context(planned.call_id, token))
+        return Job(planned, token, self._executor.context(planned.call_id, token))
 
-    def _work(self, job: _Job) -> None:
+    def _work(self, job: Job) -> None:
         """Carry out one job on its own thread and report."""
 
         def on_run() -> None:
@@ -314,9 +293,9 @@ class _Batch:
         self._executor.announce(job)
         payload, outcome = self._executor.carry_out(job, on_run)
         duration_s = time.monotonic() - job.runs_since if job.runs_since else 0.0
-        self._inbox.put(_Done(job, payload, outcome, duration_s))
+        self._inbox.put(Done(job, payload, outcome, duration_s))
 
-    def _wait(self, jobs: Sequence[_Job], running: set[str]) -> None:
+    def _wait(self, jobs: Sequence[Job], running: set[str]) -> None:
         """Wait for one thing to happen and act on it."""
         active = [job for job in jobs if job.planned.call_id in running]
         ends = [job.deadline for job in active if job.deadline]
@@ -331,7 +310,7 @@ class _Batch:
             running.discard(done.job.planned.call_id)
             self._accept(done)
 
-    def _time_out(self, active: Sequence[_Job], running: set[str]) -> None:
+    def _time_out(self, active: Sequence[Job], running: set[str]) -> None:
         now = time.monotonic()
         if self._interrupt_at:
             if now >= self._interrupt_at:
@@ -342,25 +321,25 @@ class _Batch:
                 continue
             if job.is_late:
                 running.discard(job.planned.call_id)
-                self._accept(_Done(job, failure(TIMED_OUT), "timeout", now - job.runs_since))
+                self._accept(Done(job, failure(TIMED_OUT), "timeout", now - job.runs_since))
             else:
                 job.is_late = True
                 job.deadline = now + TIMEOUT_GRACE_S
                 job.token.cancel_soon("timeout")
 
-    def _close(self, job: _Job) -> None:
+    def _close(self, job: Job) -> None:
         """Answer a call that did not come to a result of its own."""
         twin = self._results.get(job.planned.same_as)
         if twin is not None:
             payload: dict[str, Any] = {"ok": twin.outcome == "ok", "same_call_as": twin.call_id}
             payload["note"] = "This call is identical to another one of the same answer; it ran once."
-            self._accept(_Done(job, payload, twin.outcome, 0.0))
+            self._accept(Done(job, payload, twin.outcome, 0.0))
             return
         text = CUT_OFF if job.runs_since else NOT_RUN
         duration_s = time.monotonic() - job.runs_since if job.runs_since else 0.0
-        self._accept(_Done(job, failure(text), "interrupted", duration_s))
+        self._accept(Done(job, failure(text), "interrupted", duration_s))
 
-    def _accept(self, done: _Done) -> None:
+    def _accept(self, done: Done) -> None:
         result = self._executor.finish(done, self._room)
         self._room -= len(result.text)
         self._results[result.call_id] = result

@@ -122,11 +122,12 @@ class Judge:
                 if decision.choice == "deny":
                     return Permission(args=args, refusal=self._refused(decision))
                 if decision.choice == "edit":
-                    edited = _with_command(args, assessment.command, decision.message)
+                    edited = _with_text(args, assessment.command or assessment.code, decision.message)
                     if edited is None:
                         return Permission(args=args, refusal=self._refused(ApprovalDecision(choice="deny")))
                     args = edited
-                    note = f"The person changed the command before it ran, to: {decision.message}"
+                    what = "command" if assessment.command else "code"
+                    note = f"The person changed the {what} before it ran, to: {decision.message}"
                     continue
                 if decision.choice == "always":
                     self._remember(verdict, decision, context_cwd(assessment, context))
@@ -182,6 +183,8 @@ class Judge:
         verdicts = []
         if assessment.command:
             verdicts.append(self._gate.judge_command(assessment.command, **place))
+        if assessment.code:
+            verdicts.append(self._gate.judge_code(assessment.code, **place))
         if assessment.paths:
             paths = [(path, use.kind) for use in assessment.paths for path in _spellings(use, place["cwd"])]
             verdicts.append(self._gate.judge_paths(paths, diff=assessment.diff, **place))
@@ -197,7 +200,7 @@ class Judge:
     def _request(self, tool: Tool, assessment: Assessment, verdict: Verdict, context: CallContext) -> ApprovalRequest:
         return ApprovalRequest(
             request_id=new_request_id(),
-            call_ids=(context.call_id,),
+            call_ids=(context.card_id,),
             tool=tool.name,
             action=_action(assessment),
             text=_text(tool, assessment),
@@ -207,6 +210,7 @@ class Judge:
             diff=assessment.diff,
             cwd=context_cwd(assessment, context),
             agent_id=self._agent_id,
+            within=context.within,
             always_rules=verdict.always_rules if verdict.always else (),
             can_edit=assessment.is_editable,
             deadline_s=self._deadline_s(),
@@ -227,23 +231,27 @@ def context_cwd(assessment: Assessment, context: CallContext) -> str:
 def _is_read(assessment: Assessment) -> bool:
     if assessment.read_only:
         return True
-    return not assessment.command and bool(assessment.paths) and all(use.kind == "read" for use in assessment.paths)
+    return (
+        not (assessment.command or assessment.code)
+        and bool(assessment.paths)
+        and all(use.kind == "read" for use in assessment.paths)
+    )
 
 
 def _text(tool: Tool, assessment: Assessment) -> str:
     paths = "\n".join(use.path for use in assessment.paths)
-    return assessment.command or paths or "\n".join(assessment.sends) or tool.name
+    return assessment.command or assessment.code or paths or "\n".join(assessment.sends) or tool.name
 
 
-def _action(assessment: Assessment) -> Literal["command", "edit", "read", "send", "tool"]:
-    if assessment.command:
-        return "command"
+def _action(assessment: Assessment) -> Literal["command", "code", "edit", "read", "send", "tool"]:
+    if assessment.command or assessment.code:
+        return "command" if assessment.command else "code"
     if not assessment.paths:
         return "send" if assessment.sends else "tool"
     return "read" if all(use.kind == "read" for use in assessment.paths) else "edit"
 
 
-def _with_command(args: Mapping[str, Any], old: str, new: str) -> dict[str, Any] | None:
-    """Return the arguments with the command replaced; None when it is not an argument of its own."""
-    name = next((name for name in ("command", *args) if args.get(name) == old), None)
+def _with_text(args: Mapping[str, Any], old: str, new: str) -> dict[str, Any] | None:
+    """Return the arguments with the command or code replaced; None when it is not an argument of its own."""
+    name = next((name for name in ("command", "code", *args) if args.get(name) == old), None)
     return {**args, name: new} if old and name is not None else None

@@ -44,6 +44,14 @@ class Planner:
         self._checker = checker
         self._has_listed_names = False
 
+    @property
+    def signatures(self) -> Mapping[str, Sequence[str]]:
+        """Names of the tools, with their parameters in order."""
+        return {
+            name: tuple((tool.schema.get("parameters") or {}).get("properties") or ())
+            for name, tool in self._tools.items()
+        }
+
     def plan(self, calls: Sequence[ToolCall], broken: Collection[str] = ()) -> list[PlannedCall]:
         """Plan each call, in call order.
 

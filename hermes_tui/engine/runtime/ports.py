@@ -142,6 +142,10 @@ class Gate(Protocol):
         """Judge file accesses, each ``(path, "read" | "write" | "delete")``."""
         ...
 
+    def judge_code(self, code: str, *, cwd: str, workspace: str) -> Verdict:
+        """Judge a Python script that calls tools."""
+        ...
+
     def remember(self, rules: Sequence[str], scope: Literal["project", "everywhere"], cwd: str) -> None:
         """Store allow rules."""
         ...

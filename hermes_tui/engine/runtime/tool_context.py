@@ -107,13 +107,24 @@ class CallContext:
         parts: What is the same for every call.
         call_id: Id of the call.
         cancel: The call's own token.
+        within: The tool whose script makes the call, if one does.
+        card_id: Id of the call whose card shows what happens; this call when empty.
     """
 
-    def __init__(self, parts: ContextParts, call_id: str, cancel: CancelToken) -> None:
+    def __init__(
+        self, parts: ContextParts, call_id: str, cancel: CancelToken, within: str = "", card_id: str = ""
+    ) -> None:
         self._parts = parts
+        self.within = within
+        self.card_id = card_id or call_id
         self._is_open = True
         self.call_id = call_id
         self.cancel = cancel
+
+    @property
+    def is_scripted(self) -> bool:
+        """Whether a script makes the call."""
+        return bool(self.within)
 
     @property
     def session_id(self) -> str:
@@ -157,7 +168,7 @@ class CallContext:
     def emit_output(self, text: str) -> None:
         """Show live output in the call's card; nothing once the call has its result."""
         if self._is_open and text:
-            self._parts.emit(ToolOutput(call_id=self.call_id, text=self.redact(text)))
+            self._parts.emit(ToolOutput(call_id=self.card_id, text=self.redact(text)))
 
     def emit_screen(self, text: str) -> None:
         """Show a terminal's screen in the call's card, in place of what was shown live before."""

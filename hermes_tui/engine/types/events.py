@@ -125,6 +125,8 @@ class ToolStarted(Event):
     args: JsonObject
     display: JsonObject = field(default_factory=dict)
     """``{"kind", "verb", "target", ...}`` from the tool's own ``display``."""
+    within: str = ""
+    """Id of the call whose script makes this one; empty for a call of the model itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +151,8 @@ class ToolFinished(Event):
     duration_s: float = 0.0
     display: JsonObject = field(default_factory=dict)
     """``{"kind", "verb", "target", "summary", ...}``; may hold ``diff``, ``added``, ``removed``, ``exit_code``."""
+    within: str = ""
+    """As in ``ToolStarted``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,6 +64,8 @@ class ApprovalRequest:
     cwd: str = ""
     agent_id: str = ""
     """Empty for the main agent, else the subagent's name."""
+    within: str = ""
+    """The tool whose script makes this call; empty for a call of the model itself."""
     always_rules: tuple[str, ...] = ()
     """The rules that "always" would store, as written; empty when "always" is not offered."""
     can_edit: bool = True

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ..diff_view import diff_units
 from ..inert import clean, one_line
+from ..rendering.code_unit import CodeUnit
 from ..rendering.rows import BAR, Frame, Piece, wrapped
 from ..rendering.units import DrawnUnit, LinesUnit, Unit, line_units
 from .tool_result import args_text, output_lines, result_text
@@ -20,6 +21,8 @@ PERSON_LINES: Final = 24
 """Last lines of a person's own command that are shown without being asked for."""
 MAX_SUMMARY: Final = 40
 """Cells of a summary in the header."""
+CALL_LINES: Final = 5
+"""Calls of a script that are shown without being asked for."""
 DIFF_LINES: Final = 40
 """Lines of a diff that are shown without being asked for."""
 
@@ -96,6 +99,23 @@ def _clarify(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
     return [LinesUnit(clean(answer).split("\n"), prefix=BAR, wrap=True)]
 
 
+def _code(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
+    code, calls = entry.display.get("code"), entry.display.get("calls")
+    units: list[Unit] = []
+    if is_open and isinstance(code, str) and code:
+        script = CodeUnit("python", "", 0)
+        for source in clean(code).split("\n"):
+            script.add(source)
+        units.append(script)
+    lines = [one_line(str(call)) for call in calls] if isinstance(calls, list) else []
+    if lines and (is_open or frame.detail != "compact"):
+        shown = lines if is_open or len(lines) <= CALL_LINES + 1 else lines[:CALL_LINES]
+        units += line_units([f"\u2192 {call}" for call in shown], "tool", prefix=BAR)
+        if len(shown) < len(lines):
+            units.append(more_unit(len(lines) - len(shown)))
+    return [*units, *_output(entry, frame, is_open)]
+
+
 def _generic(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
     units = _output(entry, frame, is_open)
     if is_open and entry.args:
@@ -105,6 +125,7 @@ def _generic(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
 
 CARDS: Final[Mapping[str, Card]] = {
     "terminal": _output,
+    "code": _code,
     "diff": _diff,
     "file": _output,
     "search": _output,

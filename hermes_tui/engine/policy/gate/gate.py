@@ -11,13 +11,15 @@ from typing import Literal, Protocol, TypeAlias, cast
 from ...config.settings import ApprovalSettings, ProjectRules
 from ...types.errors import ConfigError
 from ...types.preferences import ApprovalMode
-from ...types.requests import TouchedPath
+from ...types.requests import CommandPart, TouchedPath
 from ..rule_hits import RuleHits
+from .code import READING_TOOLS, ScriptFacts, read_script
 from .facts import Issue, Level, Word
-from .judge import CommandJudge, RuleSet, plan_verdict, rule_set
+from .judge import ASKS_FROM, CommandJudge, RuleSet, plan_verdict, rule_set
 from .paths import PathGuard, PathKind, is_inside
+from .screen import find_unreadable
 from .touched import describe
-from .verdict import PROTECTS, SHOWS_EDITS, Verdict
+from .verdict import PROTECTS, RUNS_CODE, SHOWS_EDITS, UNREADABLE, Verdict
 
 MODES = ("ask", "strict", "smart", "plan", "off")
 RuleScope: TypeAlias = Literal["session", "project", "everywhere"]
@@ -165,6 +167,37 @@ class ShellGate:
             return Verdict(verdict="ask", reasons=tuple(dict.fromkeys(reasons)), touched=tuple(touched))
         return Verdict(verdict="allow")
 
+    def judge_code(self, code: str, *, cwd: str, workspace: str | None = None) -> Verdict:
+        """Judge a Python script whose calls of tools are judged when it makes them.
+
+        Args:
+            code: Exactly what would run.
+            cwd: Absolute folder in which it would run.
+            workspace: As in :meth:`judge_command`.
+
+        Returns:
+            The verdict; never with ``always``. A shell command that stands in it word for word is judged, too.
+        """
+        facts = read_script(code)
+        asked: list[str] = []
+        for command in facts.commands:
+            found = self.judge_command(command, cwd=cwd, workspace=workspace)
+            if found.verdict in ("never", "deny"):
+                return replace(found, always=False, always_rules=(), parts=_code_parts(facts))
+            asked += found.reasons if found.verdict == "ask" else ()
+        findings = [finding.reason for finding in facts.findings]
+        if hidden := find_unreadable(code):
+            findings.insert(0, f"{UNREADABLE}: {hidden}")
+        reasons = tuple(dict.fromkeys(findings))
+        if self._mode == "plan":
+            changing = tuple(f"calls {name}" for name in sorted(facts.tools - READING_TOOLS))
+            return Verdict(verdict="plan" if reasons or changing else "allow", reasons=(*reasons, *changing))
+        asks_from = ASKS_FROM[self._mode]
+        if asked or asks_from <= Level.UNKNOWN or (reasons and asks_from <= Level.DANGER):
+            told = tuple(dict.fromkeys((*asked, *reasons))) or (RUNS_CODE,)
+            return Verdict(verdict="ask", reasons=told, parts=_code_parts(facts))
+        return Verdict(verdict="allow", parts=_code_parts(facts))
+
     def remember(self, rules: Sequence[str], scope: RuleScope = "session", cwd: str = "") -> None:
         """Keep allow rules: in memory at once, and in the store unless the scope is ``session``.
 
@@ -256,6 +289,13 @@ _PATH_KINDS: dict[str, PathKind] = {"read": "read", "write": "write", "delete": 
 
 def _without(rules: Sequence[str], rule: str) -> tuple[str, ...]:
     return tuple(kept for kept in rules if kept != rule)
+
+
+def _code_parts(facts: ScriptFacts) -> tuple[CommandPart, ...]:
+    return tuple(
+        CommandPart(argv=(), danger_class="danger", reason=finding.reason, start=finding.start, end=finding.end)
+        for finding in facts.findings
+    )
 
 
 def _note(issues: Sequence[Issue]) -> str:

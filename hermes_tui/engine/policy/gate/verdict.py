@@ -11,6 +11,7 @@ PROTECTS = "changes a protected path"
 """What runs later on its own or steers the agent: asked in every mode when a file tool does it."""
 SYSTEM = "changes a system path"
 SECRETS = "touches keys or credentials"
+RUNS_CODE = "runs Python code"
 SHOWS_EDITS = "edits are shown before they are made"
 FOR_A_PERSON = (UNREADABLE, PROTECTS, SYSTEM, SECRETS, SHOWS_EDITS)
 """How reasons begin that only a person may wave through: no other model clears them in mode ``smart``."""
