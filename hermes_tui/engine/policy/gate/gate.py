@@ -180,7 +180,7 @@ class ShellGate:
         """
         facts = read_script(code)
         asked: list[str] = []
-        for command in facts.commands:
+        for command in facts.commands if facts.findings else ():
             found = self.judge_command(command, cwd=cwd, workspace=workspace)
             if found.verdict in ("never", "deny"):
                 return replace(found, always=False, always_rules=(), parts=_code_parts(facts))
