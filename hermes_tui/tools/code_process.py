@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from .capture import Capture
 from .ports import CancelToken
-from .proctree import end_tree
+from .proctree import end_all_below
 
 RUNNER = Path(__file__).with_name("code_runner.py")
 MAX_REQUEST_BYTES = 10_000_000
@@ -158,7 +158,7 @@ class CodeProcess:
         return bool(piece)
 
     def _end(self) -> None:
-        end_tree(self._process.pid, grace_s=0.0)
+        end_all_below(self._process.pid, grace_s=0.0)
 
     def _close(self) -> None:
         self._link.close()

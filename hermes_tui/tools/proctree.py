@@ -87,7 +87,7 @@ def end_session(sid: int, *, since: int, grace_s: float, spare: frozenset[int] =
             return
 
 
-def end_tree(pid: int, *, grace_s: float) -> None:
+def end_all_below(pid: int, *, grace_s: float) -> None:
     """End a process that leads a session, and all that it started, also where that made sessions of its own. Blocks.
 
     Args:

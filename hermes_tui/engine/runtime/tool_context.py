@@ -173,7 +173,7 @@ class CallContext:
     def emit_screen(self, text: str) -> None:
         """Show a terminal's screen in the call's card, in place of what was shown live before."""
         if self._is_open:
-            self._parts.emit(ToolOutput(call_id=self.call_id, text=self.redact(text), is_screen=True))
+            self._parts.emit(ToolOutput(call_id=self.card_id, text=self.redact(text), is_screen=True))
 
     def ask(self, question: str, choices: Sequence[str]) -> str:
         """Ask the person; blocks; empty when declined or nobody is there."""
