@@ -109,7 +109,7 @@ async def details(stage: Stage) -> None:
 async def web_and_script(stage: Stage) -> None:
     """Pages that were read and a script that called tools."""
     await begin(stage)
-    await stage.play(story.asked(), *story.thought(), *story.looked_up(), *story.scripted(), story.finished())
+    await stage.play(*story.asked(), *story.thought(), *story.looked_up(), *story.scripted(), story.finished())
 
 
 async def web_and_script_in_full(stage: Stage) -> None:
