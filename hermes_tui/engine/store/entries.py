@@ -164,7 +164,9 @@ def write(conn: sqlite3.Connection, entry: Entry) -> None:
     if entry.system_prompt:
         conn.execute("INSERT INTO system_prompts VALUES (?, ?)", (no, encode(entry.system_prompt)))
     for key, value in entry.state.items():
-        conn.execute("INSERT INTO session_state VALUES (?, ?, ?)", (no, key, encode(json.dumps(value))))
+        conn.execute(
+            "INSERT INTO session_state VALUES (?, ?, ?)", (no, key, encode(json.dumps(value, ensure_ascii=False)))
+        )
     for day in entry.usage:
         conn.execute(ADD_DAY, (no, *(day[name] for name in _DAY)))
 
