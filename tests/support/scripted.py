@@ -132,6 +132,7 @@ class MemoryStore:
         provider: str | None = None,
         session_id: str | None = None,
         parent: str | None = None,
+        branch: str = "",
         claim: bool = False,
         messages: Sequence[Message] = (),
     ) -> str:

@@ -23,6 +23,7 @@ from ..types.usage import Usage
 from .hub import Hub
 from .outcome import Bill
 from .ports import MessageStore, SessionFields
+from .workspace import git_branch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,6 +254,7 @@ class Conversation:
             "provider": provider,
             "session_id": session_id,
             "parent": parts.parent_id or None,
+            "branch": git_branch(parts.workspace),
             "claim": parts.source != "library",  # a script may leave thousands behind; none is "open"
         }
 

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-import subprocess
 import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from ..api import AgentSession, SessionState
 from ..context.memory import MemoryBook
@@ -23,6 +21,7 @@ from .resume import resume_problems
 from .session import LiveSession
 from .session_directory import UNDO_DELETE_S, SessionDirectory
 from .trust_directory import TrustDirectory
+from .workspace import find_workspace, git_branch
 
 
 class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirectory):
@@ -82,7 +81,7 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirect
         model = self._default_model
         if row is not None and row.model and row.provider:
             model = f"{row.provider}/{row.model}"
-        workspace = _workspace(row.cwd if row else "")
+        workspace = find_workspace(row.cwd if row else "")
         parts = self._agent_parts()
         is_free = not known or bool(store.read_only_reason) or store.claim(known)
         agent = Agent(AgentOptions(model=model, workspace=workspace, platform=source, session_id=known), parts)
@@ -131,42 +130,3 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirect
         if not self._store.read_only_reason:
             self._store.purge_deleted(UNDO_DELETE_S)
         self._store.close()
-
-
-def _workspace(stored: str) -> Path:
-    """The session's folder when it still exists, else the present one, else the home."""
-    if stored and Path(stored).is_dir():
-        return Path(stored)
-    try:
-        return Path.cwd()
-    except OSError:  # the folder was removed under us
-        return Path.home()
-
-
-def git_branch(folder: Path) -> str:
-    """The checked-out branch, or empty. Reads one file; asks git only for worktrees and detached heads."""
-    for parent in (folder, *folder.parents):
-        head = parent / ".git" / "HEAD"
-        try:
-            if head.is_file():
-                text = head.read_text("utf-8", "replace").strip()
-                return text.removeprefix("ref: refs/heads/") if text.startswith("ref: ") else text[:7]
-            if (parent / ".git").is_file():
-                return _ask_git(parent)
-        except OSError:
-            return ""
-    return ""
-
-
-def _ask_git(folder: Path) -> str:
-    try:
-        done = subprocess.run(
-            ["git", "-c", "core.fsmonitor=false", "-C", str(folder), "branch", "--show-current"],
-            capture_output=True,
-            text=True,
-            timeout=2,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip()

@@ -20,6 +20,7 @@ class SessionFields(TypedDict):
     model: str
     provider: str
     session_id: str
+    branch: str
     parent: str | None
     """Makes it a subagent's."""
     claim: bool

@@ -14,6 +14,8 @@ from hermes_tui.engine.types.events import Notice, TextDelta
 
 def test_a_conversation_survives_closing_and_reopening_the_database(tmp_path: Path) -> None:
     script = [[*think("hm"), *call(("echo", '{"text":"a"}'), text="Looking.")], say("done"), say("A title")]
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/trunk\n")
     with SessionDB(tmp_path / "state.db") as store:
         settings = Settings(auxiliary={"title": AuxiliarySettings()})
         made = bench(script, tmp_path, store=store, settings=settings, platform="tui")
@@ -27,6 +29,7 @@ def test_a_conversation_survives_closing_and_reopening_the_database(tmp_path: Pa
         assert second["messages"][: len(result["messages"])] == result["messages"]
         row = store.get_session(result["session_id"])
         assert (row["title"], row["source"], row["model"], row["provider"]) == ("A title", "tui", "m1", "test")
+        assert row["branch"] == "trunk"
         assert resumed.agent.conversation.bill.usage.output_tokens > second["usage"]["output_tokens"]
         shown = replay(store.messages(result["session_id"]), resumed.registry)
         assert [event.text for event in shown if isinstance(event, TextDelta)] == ["Looking.", "done", "again"]

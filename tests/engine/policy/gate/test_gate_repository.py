@@ -10,7 +10,7 @@ import pytest
 
 from hermes_tui.engine.policy.gate.gate import ShellGate
 from hermes_tui.engine.policy.gate.touched import describe
-from hermes_tui.engine.runtime.local_engine import git_branch
+from hermes_tui.engine.runtime.workspace import git_branch
 from hermes_tui.widgets.file_index import _list_files
 
 MakeGate = Callable[..., ShellGate]
