@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from .abort import Abort
+    from .web_fetch import Fetched
 
 CALLS = "calls"
 """Name of the service that a turn's executor gives to every call: :class:`InnerCalls`."""
@@ -78,16 +82,10 @@ class Delegation(Protocol):
 
 
 class WebAccess(Protocol):
-    """The service ``web``: which hosts may be reached beyond public ones, and which may not."""
+    """The service ``web``: the way to pages."""
 
-    @property
-    def allow_hosts(self) -> Sequence[str]:
-        """Hosts that may have private addresses."""
-        ...
-
-    @property
-    def deny_hosts(self) -> Sequence[str]:
-        """Hosts that are never reached."""
+    def fetch(self, url: str, abort: Abort) -> Fetched:
+        """Return what a server answers. Blocks until then, or until ``abort`` is set; raises ``ToolFailure``."""
         ...
 
 

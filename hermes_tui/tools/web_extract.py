@@ -14,9 +14,7 @@ from .abort import Abort, side_by_side
 from .base import Args, Assessment, Result, ToolFailure
 from .ports import ToolContext, WebAccess
 from .registry import registry
-from .web_fetch import Fetcher
 from .web_text import PageText, fenced, page_text
-from .web_urls import HostRules
 
 MAX_URLS = 5
 DEFAULT_CHARS = 15_000
@@ -104,11 +102,10 @@ def run(args: Args, context: ToolContext) -> Result:
 def _load(urls: list[str], context: ToolContext, *, is_fresh: bool) -> list[Page | ToolFailure]:
     """Return each page, or why there is none."""
     shelf = context.state.get("web_pages", PageShelf)
-    access = cast(WebAccess, context.service("web"))
-    fetcher = Fetcher(rules=HostRules(access.allow_hosts, access.deny_hosts))
+    web = cast(WebAccess, context.service("web"))
 
     def load(url: str, abort: Abort) -> Page:
-        return (None if is_fresh else shelf.get(url)) or _fetch(url, fetcher, abort, context)
+        return (None if is_fresh else shelf.get(url)) or _fetch(url, web, abort, context)
 
     loaded = side_by_side([partial(load, url) for url in urls], context.cancel, TIME_LIMIT_S)
     for url, page in zip(urls, loaded, strict=True):
@@ -117,10 +114,10 @@ def _load(urls: list[str], context: ToolContext, *, is_fresh: bool) -> list[Page
     return loaded
 
 
-def _fetch(url: str, fetcher: Fetcher, abort: Abort, context: ToolContext) -> Page:
+def _fetch(url: str, web: WebAccess, abort: Abort, context: ToolContext) -> Page:
     if context.redact(url) != url:
         raise ToolFailure("The URL holds a key or a password; it is not sent.")
-    page = fetcher.fetch(url, abort)
+    page = web.fetch(url, abort)
     if page.status >= 400:
         wait = f" It may be tried again in {page.retry_after[:40]} s." if page.retry_after.isdecimal() else ""
         raise ToolFailure(f"The server answered {page.status} for {page.url}.{wait}")

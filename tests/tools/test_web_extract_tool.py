@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from support.tool_context import PlainContext, call_tool, plain_context
@@ -19,7 +18,9 @@ from support.web_server import Page, WebServer, redirect
 from hermes_tui.tools import web_extract
 from hermes_tui.tools.registry import load_builtin_tools
 from hermes_tui.tools.web_extract import PageShelf
+from hermes_tui.tools.web_fetch import Fetcher
 from hermes_tui.tools.web_text import PageText, fenced
+from hermes_tui.tools.web_urls import HostRules
 
 ARTICLE = """<!doctype html><html><head><title>The  page
  &amp; its title</title></head><body><nav>Menu <a href="/x">item</a></nav><article><h1>Head</h1>
@@ -40,7 +41,7 @@ def web() -> Iterator[WebServer]:
 @pytest.fixture
 def context(tmp_path: Path, web: WebServer) -> Iterator[PlainContext]:
     with plain_context(tmp_path) as made:
-        made.services["web"] = SimpleNamespace(allow_hosts=[web.host], deny_hosts=[])
+        made.services["web"] = Fetcher(rules=HostRules(allow=[web.host]))
         yield made
 
 
@@ -235,7 +236,7 @@ def test_places_that_are_no_web_are_refused(context: PlainContext, url: str) -> 
 
 
 def test_a_denied_host_is_refused_also_behind_a_redirect(context: PlainContext, web: WebServer) -> None:
-    context.services["web"].deny_hosts = ["denied.example"]
+    context.services["web"] = Fetcher(rules=HostRules(allow=[web.host], deny=["denied.example"]))
     web.pages["/go"] = redirect("http://sub.denied.example/")
     error = str(read(context, web, "/go")["error"])
     assert "web.deny_hosts" in error
@@ -277,7 +278,7 @@ def test_a_page_that_takes_too_long_is_left(
 
 
 def test_a_huge_page_is_bounded(context: PlainContext, web: WebServer) -> None:
-    web.pages["/huge"] = Page("word " * 2_000_000, "text/plain")
+    web.pages["/huge"] = Page("word " * 1_100_000, "text/plain")
     page = read(context, web, "/huge")
     assert len(str(page["content"])) < 16_000
     assert "Only the beginning" in str(page["note"])

@@ -21,7 +21,8 @@ from ..types.ids import new_call_id
 from ..types.messages import text_of
 from ..types.usage import Usage
 from .base import ModelRequest, StreamControl
-from .demo_script import TITLE, Step, next_step
+from .demo_chapters import TITLE, Step
+from .demo_script import next_step
 
 TOKENS_PER_S = 150.0
 _TOKEN = re.compile(r"\s*\S{1,6}|\s+$")

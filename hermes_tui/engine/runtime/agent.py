@@ -22,7 +22,15 @@ from ..types.ids import new_turn_id
 from ..types.messages import JsonObject, Message, text_of
 from ..types.usage import Usage
 from .arguments import ArgumentChecker
-from .assembly import ask_person, conversation_parts, make_compressor, make_services, side_endpoint, title_asker
+from .assembly import (
+    ask_person,
+    conversation_parts,
+    make_compressor,
+    make_services,
+    side_endpoint,
+    title_asker,
+    web_services,
+)
 from .callbacks import adapt_callbacks
 from .conversation import Conversation
 from .delegation import BLOCKED_TOOLSETS, Parent
@@ -345,17 +353,21 @@ class Agent:
             news=self.jobs.take_news,
         )
 
+    def _services_now(self) -> dict[str, object]:
+        """Return what tools may need; the web depends on the model, because the demo stays on this machine."""
+        return {**self._services, **web_services(self._parts, self.route.models_left[0])}
+
     def _tools(self) -> list[Tool]:
         """Return the tools of this turn, sorted by name; those that need a person only when one can be asked."""
         enabled = self._options.enabled_toolsets
         if enabled is None:
             enabled = self._parts.settings.agent.toolsets or None
+        services = (CALLS, *self._services_now())
         tools = self._parts.registry.select(enabled, without=self._options.disabled_toolsets)
         return [
             tool
             for tool in tools
-            if (not tool.interactive or self.approvals.can_clarify)
-            and (not tool.needs or tool.needs in (CALLS, *self._services))
+            if (not tool.interactive or self.approvals.can_clarify) and (not tool.needs or tool.needs in services)
         ]
 
     def _spawn(self, name: str, token: CancelToken, toolsets: Sequence[str]) -> Agent:
@@ -420,7 +432,7 @@ class Agent:
             approvals=self.approvals,
             redact=Redactor(parts.secrets).text,
             agent_id=self._options.agent_id,
-            services=self._services,
+            services=self._services_now(),
         )
         planner = Planner({tool.name: tool for tool in tools}, self._checker)
         return Executor(parts.registry, planner, judge, guardrails, context, Redactor(parts.secrets))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ...tools.web_fetch import Fetcher
 from ...tools.web_providers import find_engine
+from ...tools.web_urls import HostRules
 from ..config.settings import AuxiliarySettings
 from ..context.compression import SummaryEngine
 from ..policy.approvals import Approvals
 from ..policy.redaction import Redactor
 from ..providers.base import Endpoint
+from ..providers.demo_web import DemoSearch, DemoWeb
 from ..types.events import Event
 from ..types.ids import new_request_id
 from ..types.requests import ClarifyRequest
@@ -98,12 +101,24 @@ def make_services(
         services["memory"] = parts.memory
     if parts.archive is not None:
         services["recall"] = StoreRecall(parts.archive, session_id)
-    web = parts.settings.web
-    services["web"] = web
-    if engine := find_engine(web.search_provider, web.search_url, parts.env):
-        services["search"] = engine
     if options.parent is None:
         services["delegation"] = Subagents(spawn, parts.settings.delegation.max_children)
+    return services
+
+
+def web_services(parts: AgentParts, model: str) -> dict[str, object]:
+    """Return the services of the web tools: the demo's own pages for the demo, which reaches nobody.
+
+    Args:
+        parts: The agent's parts.
+        model: ``provider/model`` of the next request.
+    """
+    if model.partition("/")[0] == "demo":
+        return {"web": DemoWeb(), "search": DemoSearch()}
+    web = parts.settings.web
+    services: dict[str, object] = {"web": Fetcher(rules=HostRules(web.allow_hosts, web.deny_hosts))}
+    if engine := find_engine(web.search_provider, web.search_url, parts.env):
+        services["search"] = engine
     return services
 
 

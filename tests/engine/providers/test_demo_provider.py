@@ -12,11 +12,15 @@ from support.streams import Control, fold
 
 from hermes_tui.engine.providers.base import Endpoint, ModelRequest
 from hermes_tui.engine.providers.demo import DemoClient
+from hermes_tui.engine.providers.demo_chapters import ERRAND
 from hermes_tui.engine.types.errors import StreamBroken
 from hermes_tui.engine.types.messages import ApiMessage
+from hermes_tui.tools.registry import load_builtin_tools
 
 ENDPOINT = Endpoint(provider="demo", model="tour", api_mode="demo", base_url="")
-NAMES = ("terminal", "read_file", "write_file", "patch", "search_files", "todo", "clarify")
+FIRST = {"todo", "search_files", "write_file", "read_file", "patch"}
+MORE = {"execute_code", "web_search", "web_extract", "terminal", "process", "delegate_task", "memory", "session_search"}
+NAMES = tuple(sorted(FIRST | MORE | {"clarify"}))
 
 
 def at_once(closed: threading.Event, seconds: float) -> bool:
@@ -67,8 +71,10 @@ def deny(name: str, args: dict[str, Any]) -> dict[str, Any]:
 def test_the_tour_uses_every_tool_over_several_turns_and_ends_with_how_to_connect() -> None:
     tour = Tour(agree)
     opening = tour.turn("hello")
-    assert set(tour.names()) == {"todo", "search_files", "write_file", "read_file", "patch"}
+    assert set(tour.names()) == FIRST
     assert "clean up" in opening
+    assert "clean up" in tour.turn("go on")
+    assert set(tour.names()) == FIRST | MORE
     closing = tour.turn("clean up")
     assert set(tour.names()) == set(NAMES)
     assert "/setup" in closing and "/model" in closing
@@ -77,13 +83,37 @@ def test_the_tour_uses_every_tool_over_several_turns_and_ends_with_how_to_connec
     assert len(tour.called) == before
 
 
-def test_it_says_that_it_is_a_demo_and_deletes_only_its_own_folder() -> None:
+def test_the_tour_knows_every_tool_that_there_is() -> None:
+    assert set(load_builtin_tools().names()) == set(NAMES), "let the demo use the new tool"
+
+
+def test_who_wants_to_clean_up_at_once_may() -> None:
     tour = Tour(agree)
     tour.turn("hello")
-    tour.turn("go")
+    assert "/setup" in tour.turn("Clean up, please")
+    assert set(tour.names()) == FIRST | {"clarify", "terminal"}
+
+
+def test_a_helper_does_its_errand_only() -> None:
+    helper = Tour(agree)
+    assert "One could" in helper.turn(ERRAND)
+    assert helper.names() == ["read_file"]
+
+
+def test_it_works_on_the_job_that_it_started() -> None:
+    tour = Tour(lambda name, args: {"ok": True, "job": 7} if name == "terminal" else agree(name, args))
+    tour.turn("hello")
+    tour.turn("go on")
+    assert [args["job"] for name, args in tour.called if name == "process"] == [7, 7]
+
+
+def test_it_says_that_it_is_a_demo_and_deletes_only_its_own_folder() -> None:
+    tour = Tour(agree)
+    for text in ("hello", "go on", "clean up"):
+        tour.turn(text)
     assert "This is a demo" in str(tour.messages)
     written = next(args["path"] for name, args in tour.called if name == "write_file")
-    (command,) = (args["command"] for name, args in tour.called if name == "terminal")
+    command = [args["command"] for name, args in tour.called if name == "terminal"][-1]
     assert command == f"rm -r {written.split('/')[0]}"
 
 
@@ -98,7 +128,7 @@ def test_what_it_patches_is_what_it_wrote() -> None:
 def test_a_denial_is_answered_by_going_on() -> None:
     tour = Tour(deny)
     tour.turn("hello")
-    tour.turn("no")
+    tour.turn("no, clean up")
     assert "You did not allow it" in str(tour.messages)
     assert "The folder is gone" not in str(tour.messages)
 
@@ -106,14 +136,14 @@ def test_a_denial_is_answered_by_going_on() -> None:
 def test_an_answer_to_its_question_is_repeated() -> None:
     tour = Tour(agree)
     tour.turn("hello")
-    tour.turn("go")
+    tour.turn("clean up")
     assert "You said: *Delete the folder*" in str(tour.messages)
 
 
 @pytest.mark.parametrize("missing", NAMES)
 def test_a_tool_that_is_not_offered_is_not_called(missing: str) -> None:
     tour = Tour(agree, tuple(name for name in NAMES if name != missing))
-    for text in ("hello", "go", "more"):
+    for text in ("hello", "go on", "clean up", "more"):
         assert tour.turn(text)
     assert missing not in tour.names()
 
