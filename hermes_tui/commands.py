@@ -291,6 +291,20 @@ COMMANDS: tuple[Command, ...] = (
         aliases=("cost",),
         args="[7|30|90|all]",
     ),
+    _row(
+        "inspect",
+        "Inspector",
+        "What was sent to the model, how it differs from what is stored, times and cache hits.",
+        "Model and settings",
+        slash="inspect",
+    ),
+    _row(
+        "context",
+        "Context",
+        "What fills the model's window, by category.",
+        "Model and settings",
+        slash="context",
+    ),
     # App
     _row("palette", "Command palette", "Everything that can be done.", "App", key="ctrl+p", footer=True),
     _row("help", "Help", "Keys and commands.", "App", slash="help", key="f1", footer=True),

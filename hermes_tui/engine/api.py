@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from .types.events import Event
 from .types.jobs import JobLog, JobRow
+from .types.inspection import ContextReport, RequestDetail, RequestRow
 from .types.messages import Message
 from .types.requests import ApprovalDecision, ClarifyAnswer
 
@@ -380,6 +381,18 @@ class AgentSession(StoredSession, Protocol):
 
     def undo_compression(self) -> str:
         """Send again what the last summary stands for; returns in words what came of it."""
+        ...
+
+    def requests(self) -> Sequence[RequestRow]:
+        """The last model requests of this session, oldest first. Any thread, never blocks."""
+        ...
+
+    def request(self, number: int) -> RequestDetail:
+        """Everything about one of them: messages stored and sent, the exact JSON, the answer."""
+        ...
+
+    def context(self) -> ContextReport:
+        """What the next request would carry, by category. Any thread, never blocks."""
         ...
 
     def close(self) -> None:

@@ -64,6 +64,8 @@ ACTIONS: Mapping[str, Action] = {
     "setup": settings.setup,
     "status": settings.status,
     "usage": settings.usage,
+    "inspect": settings.inspect,
+    "context": settings.context,
     "palette": program.palette,
     "help": program.help,
     "demo": program.demo,

@@ -91,13 +91,15 @@ class ChatShell:
     def show_usage(self, event: ev.UsageUpdated) -> None:
         """Show tokens, window and cost."""
         self._set_usage(event)
-        total = event.session
-        rows = (
-            ContextRow("from cache", total.cache_read_tokens),
-            ContextRow("read in full", total.input_tokens + total.cache_write_tokens),
-            ContextRow("written", total.output_tokens),
-        )
-        self._chat.panel.set_context(rows)
+        self.show_context()
+
+    def show_context(self) -> None:
+        """Show by category what the next request would carry."""
+        session = self._chat.turns.session
+        if session is not None:
+            report = session.context()
+            rows = [ContextRow(part.name, part.tokens) for part in report.parts]
+            self._chat.panel.set_context(rows, report.window or None)
 
     def show_todos(self, items: Sequence[Mapping[str, str]]) -> None:
         """Show the todo list."""

@@ -172,7 +172,25 @@ class LineView(StyledLines, can_focus=True):
         if start and entry.hang:
             spans.insert(0, (" " * entry.hang, ""))
         spans = self._with_selection(spans, row)
-        return self.strip_of(spans, width).apply_offsets(0, row)
+        return self.strip_of(spans, width, self.ground_of(number)).apply_offsets(0, row)
+
+    def ground_of(self, number: int) -> str:
+        """Return the style that lies under a line; usually none."""
+        del number
+        return ""
+
+    def row_of(self, number: int) -> int:
+        """Return the first row of a line."""
+        return self._first_rows[number] if number < len(self._first_rows) else 0
+
+    @property
+    def row_count(self) -> int:
+        """Rows of all lines."""
+        return len(self._rows)
+
+    def line_at(self, row: int) -> int:
+        """Return the line that a row belongs to, -1 below the last one."""
+        return self._rows[row][0] if 0 <= row < len(self._rows) else -1
 
     def _with_selection(self, spans: list[Span], row: int) -> list[Span]:
         """Show what the mouse selected."""

@@ -148,7 +148,7 @@ def _bars(rows: Sequence[UsageRow], measure: Measure, width: int, *, is_path: bo
     for row, (tokens, cost) in zip(ordered, facts, strict=True):
         label = shown(row.label or "(none)")
         label = clip_start(label, label_cells) if is_path else clip(label, label_cells)
-        bar = _bar(MEASURES[measure](row), largest, room)
+        bar = bar_text(MEASURES[measure](row), largest, room)
         spans = (
             (label + " " * (label_cells - cell_len(label)) + "  ", ""),
             (bar + " " * (room - len(bar)), "accent"),
@@ -158,7 +158,8 @@ def _bars(rows: Sequence[UsageRow], measure: Measure, width: int, *, is_path: bo
     return lines
 
 
-def _bar(value: float, largest: float, room: int) -> str:
+def bar_text(value: float, largest: float, room: int) -> str:
+    """Return a bar of at most ``room`` cells; a value that counts is never invisible."""
     eighths = max(1, round(value / largest * room * 8)) if value > 0 else 0
     rest = _EIGHTHS_ACROSS[eighths % 8] if eighths % 8 else ""
     return _EIGHTHS_ACROSS[8] * (eighths // 8) + rest

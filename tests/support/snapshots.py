@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
+from support import inspected
 from support.fake_engine import FakeEngine
 from support.screens import Clock, painted, until
 from textual.pilot import Pilot
@@ -22,6 +23,7 @@ from hermes_tui.app import HermesApp
 from hermes_tui.bridge import coalesce
 from hermes_tui.engine.api import Engine, EventSink, SessionState, StoredMessage
 from hermes_tui.engine.types.events import Event
+from hermes_tui.engine.types.inspection import ContextReport, RequestDetail, RequestRow
 from hermes_tui.engine.types.preferences import UiSettings
 from hermes_tui.screens.chat import ChatScreen
 
@@ -53,6 +55,15 @@ class StageSession:
 
     def replay(self, messages: Sequence[StoredMessage]) -> list[Event]:
         return []
+
+    def requests(self) -> Sequence[RequestRow]:
+        return inspected.ROWS
+
+    def request(self, number: int) -> RequestDetail:
+        return inspected.detail(number)
+
+    def context(self) -> ContextReport:
+        return inspected.REPORT
 
     def close(self) -> None:
         pass

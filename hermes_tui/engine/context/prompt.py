@@ -55,6 +55,17 @@ PLATFORM_HINTS = {
 }
 
 
+CALLER_LAYER = "Caller's instructions"
+_HEADINGS = {
+    "# Tools\n": "Tool guidance",
+    "# Your notes from earlier sessions\n": "Memory",
+    "# What you know about the person\n": "About you",
+    "# Project instructions, from ": "Project file",
+    "# Environment\n": "Environment",
+}
+"""How layers begin, in order -> what they are called."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptParts:
     """What the layers are made from."""
@@ -87,6 +98,21 @@ def build_system_prompt(parts: PromptParts) -> str:
         _environment_layer(parts),
     )
     return "\n\n".join(layer for layer in layers if layer)
+
+
+def layers_of(prompt: str) -> list[tuple[str, str]]:
+    """Return a built prompt's layers as (name, text), in order; a stored prompt has no other form than its text."""
+    starts = [(0, "Identity")]
+    for heading, name in _HEADINGS.items():
+        find = prompt.rfind if name == "Environment" else prompt.find
+        place = find(f"\n\n{heading}", max(0, starts[-1][0] - 2))
+        if place < 0:
+            continue
+        starts.append((place + 2, name))
+        if name == "Tool guidance" and (end := prompt.find("\n\n", place + 2)) >= 0:
+            starts.append((end + 2, CALLER_LAYER))  # the caller's own words have no heading, guidance no blank line
+    ends = [*(start - 2 for start, _ in starts[1:]), len(prompt)]
+    return [(name, prompt[start:end]) for (start, name), end in zip(starts, ends, strict=True) if start < end]
 
 
 def _tool_layer(names: Iterable[str]) -> str:

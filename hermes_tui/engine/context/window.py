@@ -23,6 +23,7 @@ OUTCOME_UNKNOWN = json.dumps(
     }
 )
 """Stands in for a result that was never stored."""
+TOKEN_GROUPS = ("user", "assistant", "tool", "summary")
 OPENING_USER = "(The beginning of this conversation is missing.)"
 """Stands in for the user row that must come first."""
 
@@ -41,7 +42,7 @@ class Window:
         self._slots: dict[str, list[int]] = {}
         """Rows that still hold a stub, by the call id in the history."""
         self._ids: set[str] = set()
-        self._tokens = 0
+        self._tokens = dict.fromkeys(TOKEN_GROUPS, 0)
 
     def build(self, history: Sequence[Message], system: str = "") -> list[ApiMessage]:
         """Return the messages of the next request.
@@ -54,7 +55,7 @@ class Window:
         if self._count > len(history) or (self._count and history[self._count - 1] is not self._last):
             self._reset()
         for message in history[self._count :] if self._count else history:
-            self._take(message)
+            self.take(message)
         if history:
             self._count = len(history)
             self._last = history[-1]
@@ -67,44 +68,61 @@ class Window:
         return messages
 
     @property
+    def count(self) -> int:
+        """Stored rows taken so far."""
+        return self._count
+
+    @property
     def tokens(self) -> int:
         """Estimate of all rows taken so far, system prompt and tools not included."""
-        return self._tokens
+        return sum(self._tokens.values())
+
+    @property
+    def tokens_by_role(self) -> dict[str, int]:
+        """The same by who spoke; summaries of compressed messages apart."""
+        return dict(self._tokens)
+
+    @property
+    def rows(self) -> Sequence[ApiMessage]:
+        """The messages so far, without the system prompt."""
+        return self._rows
 
     @property
     def call_ids(self) -> set[str]:
         """All call ids in the request copy."""
         return self._ids
 
-    def _take(self, message: Message) -> None:
-        self._tokens += message_tokens(message)
-        role = message.get("role")
+    def take(self, message: Message) -> int:
+        """Take one more row; returns the place of the message that carries it, -1 when none does."""
+        role: str = message.get("role", "")
+        group = "summary" if "compressed" in message else role
+        self._tokens[group] = self._tokens.get(group, 0) + message_tokens(message)
         if role == "tool":
-            self._take_result(message)
-        elif role == "assistant":
-            self._take_assistant(message)
-        elif role == "user":
-            self._take_user(message)
-        elif role == "system":
-            text = clean_text(_text(message))
-            if text.strip():
-                self._systems.append(text)
+            return self._take_result(message)
+        if role == "assistant":
+            return self._take_assistant(message)
+        if role == "user":
+            return self._take_user(message)
+        if role == "system" and (text := clean_text(_text(message))).strip():
+            self._systems.append(text)
+        return -1
 
-    def _take_user(self, message: Message) -> None:
+    def _take_user(self, message: Message) -> int:
         content = _user_content(message)
         if content is None:
-            return
+            return -1
         if self._rows and self._rows[-1]["role"] == "user":
             self._rows[-1] = {"role": "user", "content": _joined(self._rows[-1]["content"], content)}
         else:
             self._rows.append({"role": "user", "content": content})
+        return len(self._rows) - 1
 
-    def _take_assistant(self, message: Message) -> None:
+    def _take_assistant(self, message: Message) -> int:
         text = clean_text(_text(message))
         calls, own_ids = self._take_calls(message.get("tool_calls"))
         row: ApiMessage = {"role": "assistant", "content": text if text.strip() else None}
         if not calls and row["content"] is None:
-            return
+            return -1
         if calls:
             row["tool_calls"] = calls
         for key in ("reasoning", "reasoning_details"):
@@ -116,7 +134,9 @@ class Window:
             self._rows[-1] = _merged(self._rows[-1], row)
         else:
             self._rows.append(row)
+        place = len(self._rows) - 1
         self._open_slots(calls, own_ids)
+        return place
 
     def _take_calls(self, raw_calls: object) -> tuple[list[ToolCall], list[str]]:
         calls: list[ToolCall] = []
@@ -156,13 +176,14 @@ class Window:
                 }
             )
 
-    def _take_result(self, message: Message) -> None:
+    def _take_result(self, message: Message) -> int:
         slots = self._slots.get(str(message.get("tool_call_id") or ""))
         if not slots:
-            return
+            return -1
         place = slots.pop(0)
         text = clean_text(_text(message))
         self._rows[place] = {**self._rows[place], "content": text if text.strip() else "(no output)"}
+        return place
 
 
 def without_images(messages: Sequence[ApiMessage]) -> list[ApiMessage]:
@@ -193,7 +214,11 @@ def _note_for_image(part: JsonObject) -> JsonObject:
 
 def _text(message: Mapping[str, Any]) -> str:
     """Return what is sent as text, whatever type a damaged or foreign row holds."""
-    content = message.get("api_content") or message.get("content")
+    return words_of(message.get("api_content") or message.get("content"))
+
+
+def words_of(content: object) -> str:
+    """Return a content's text, whatever type a damaged or foreign row holds."""
     if isinstance(content, str):
         return content
     if content is None:

@@ -30,6 +30,7 @@ from .tool_calls import clean_name
 from .transport import Transport
 
 _MODE = "anthropic_messages"
+_PATH = "/v1/messages"
 _FINISH = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -54,10 +55,14 @@ class AnthropicMessages:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
+    def wire(self, request: ModelRequest) -> tuple[str, JsonObject]:
+        """Return the URL and the exact JSON; see ``base.ProviderClient``."""
+        return f"{request.endpoint.base_url}{_PATH}", build_body(request)
+
     def stream(self, request: ModelRequest, control: StreamControl) -> Iterator[StreamDelta]:
         """Send the request and yield its deltas; see ``base.ProviderClient``."""
         endpoint, body = request.endpoint, build_body(request)
-        with self._transport.send("anthropic", endpoint, "/v1/messages", body, control) as reply:
+        with self._transport.send("anthropic", endpoint, _PATH, body, control) as reply:
             yield from decode(reply, AnthropicDecoder(endpoint), endpoint)
 
 

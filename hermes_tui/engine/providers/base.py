@@ -68,13 +68,17 @@ class StreamControl(Protocol):
         """Called by the adapter as soon as there is something to close."""
         ...
 
-    def touch(self) -> None:
+    def received(self, data: bytes) -> None:
         """Called by the adapter for each read that brought bytes, also when they hold no delta (comments, pings)."""
         ...
 
 
 class ProviderClient(Protocol):
     """One API mode. Stateless between calls, usable from any thread."""
+
+    def wire(self, request: ModelRequest) -> tuple[str, JsonObject] | None:
+        """Return the URL and the exact JSON that the request is sent as; None when nothing goes over a wire."""
+        ...
 
     def stream(self, request: ModelRequest, control: StreamControl) -> Iterator[StreamDelta]:
         """Send the request and yield deltas as they arrive; blocks between them.

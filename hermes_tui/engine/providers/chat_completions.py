@@ -17,6 +17,7 @@ from .think_tags import ThinkSplitter
 from .tool_calls import ToolCallFragments
 from .transport import Transport
 
+_PATH = "/chat/completions"
 _FINISH = {
     "stop": "stop",
     "tool_calls": "tool_calls",
@@ -35,10 +36,14 @@ class ChatCompletions:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
+    def wire(self, request: ModelRequest) -> tuple[str, JsonObject]:
+        """Return the URL and the exact JSON; see ``base.ProviderClient``."""
+        return f"{request.endpoint.base_url}{_PATH}", build_body(request)
+
     def stream(self, request: ModelRequest, control: StreamControl) -> Iterator[StreamDelta]:
         """Send the request and yield its deltas; see ``base.ProviderClient``."""
         endpoint, body = request.endpoint, build_body(request)
-        with self._transport.send("openai", endpoint, "/chat/completions", body, control) as reply:
+        with self._transport.send("openai", endpoint, _PATH, body, control) as reply:
             yield from decode(reply, ChatDecoder(endpoint), endpoint)
 
 

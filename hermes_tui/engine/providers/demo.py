@@ -38,6 +38,9 @@ class DemoClient:
     def __init__(self, wait: Callable[[threading.Event, float], bool] = threading.Event.wait) -> None:
         self._wait = wait
 
+    def wire(self, request: ModelRequest) -> None:
+        """Nothing goes over a wire."""
+
     def stream(self, request: ModelRequest, control: StreamControl) -> Iterator[StreamDelta]:
         """Yield the next step of the script; see ``base.ProviderClient``."""
         closed = threading.Event()

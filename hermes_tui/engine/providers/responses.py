@@ -29,6 +29,7 @@ from .tool_calls import clean_name
 from .transport import Transport
 
 _MODE = "codex_responses"
+_PATH = "/responses"
 _INCOMPLETE = {"max_output_tokens": "length", "content_filter": "content_filter"}
 _ID_LIMIT = 64
 """Longest call id that the API accepts."""
@@ -40,10 +41,14 @@ class Responses:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
+    def wire(self, request: ModelRequest) -> tuple[str, JsonObject]:
+        """Return the URL and the exact JSON; see ``base.ProviderClient``."""
+        return f"{request.endpoint.base_url}{_PATH}", build_body(request)
+
     def stream(self, request: ModelRequest, control: StreamControl) -> Iterator[StreamDelta]:
         """Send the request and yield its deltas; see ``base.ProviderClient``."""
         endpoint, body = request.endpoint, build_body(request)
-        with self._transport.send("openai", endpoint, "/responses", body, control) as reply:
+        with self._transport.send("openai", endpoint, _PATH, body, control) as reply:
             yield from decode(reply, ResponsesDecoder(endpoint), endpoint)
 
 

@@ -145,8 +145,11 @@ def _unsent_headers(key: _LaneKey) -> dict[str, Any]:
 class Reply:
     """An answer that has begun: status 200 and headers are there, the body may still be growing."""
 
-    def __init__(self, response: Any, lane: _Lane, close: Callable[[], None]) -> None:
+    def __init__(
+        self, response: Any, lane: _Lane, close: Callable[[], None], received: Callable[[bytes], None]
+    ) -> None:
         self._response = response
+        self._received = received
         self._lane = lane
         self._close = close
         self._timer: threading.Timer | None = None
@@ -163,6 +166,7 @@ class Reply:
         """Yield the body as it arrives; blocks between chunks."""
         try:
             for chunk in self._response.iter_bytes():
+                self._received(chunk)
                 if wire_log.isEnabledFor(logging.DEBUG):
                     wire_log.debug("< %s", redact(chunk.decode("utf-8", "replace"), [self._lane.key.api_key]))
                 yield chunk
@@ -226,7 +230,7 @@ class Transport:
             if wire_log.isEnabledFor(logging.DEBUG):
                 wire_log.debug("> %s%s %s", endpoint.base_url, path, redact(repr(body), [endpoint.api_key]))
             response = lane.client.post(path, cast_to=lane.response_class, body=body, stream=True)
-            reply = Reply(response, lane, close)
+            reply = Reply(response, lane, close, control.received)
             with closing(response):
                 yield reply
         except lane.foreign_errors as error:

@@ -11,14 +11,17 @@ from typing import Any, cast
 from ...tools.base import Tool
 from ...tools.ports import CALLS
 from ...tools.session import JOBS
+from ..context.compare import context_parts
+from ..context.tokens import tool_tokens
 from ..policy.approvals import Approvals
 from ..policy.budget import Spent
 from ..policy.guardrails import Guardrails
 from ..policy.redaction import Redactor
-from ..providers.base import Endpoint
+from ..providers.base import Endpoint, ModelRequest
 from ..types.errors import HermesError
 from ..types.events import ModelChanged
 from ..types.ids import new_turn_id
+from ..types.inspection import ContextReport
 from ..types.messages import JsonObject, Message, text_of
 from ..types.usage import Usage
 from .arguments import ArgumentChecker
@@ -36,6 +39,7 @@ from .conversation import Conversation
 from .delegation import BLOCKED_TOOLSETS, Parent
 from .executor import Executor
 from .hub import Hub
+from .inspector import Inspector
 from .interrupt import CancelToken
 from .jobs import SessionJobs
 from .judge import MODEL_WORDS, PERSON_WORDS, PLAN_MODE, Judge
@@ -43,6 +47,7 @@ from .loop import Turn, TurnParts
 from .options import AgentOptions, AgentParts
 from .person_command import TOOL, run_command
 from .plan import Planner
+from .request_log import RequestLog, RequestRecord
 from .route import Route
 from .second_opinion import SecondOpinion
 from .spending import Spending
@@ -83,6 +88,7 @@ class Agent:
         else:
             self.approvals = Approvals(self.hub.emit, approver=callbacks.approver, clarifier=callbacks.clarifier)
         self.steering = Steering(self.hub.emit)
+        self._requests = options.parent.requests if options.parent is not None else RequestLog()
         self.route = Route(parts.resolve, options.model, parts.settings.fallback_providers, forget_key=parts.forget_key)
         self.conversation = Conversation(conversation_parts(options, parts, self.hub))
         self._objects = SessionObjects()
@@ -109,6 +115,7 @@ class Agent:
             emit=self.hub.emit,
             on_usage=self._count_aside,
             pinned=lambda: pinned_by(self._tools(), self._objects),
+            record=lambda request, tokens: self._record(request, estimated_tokens=tokens, purpose="compression"),
         )
         self._compress_after = False
         self._spending = Spending(parts.settings.budget, self.hub.emit, self._spent)
@@ -317,6 +324,7 @@ class Agent:
         if self._options.parent is None:
             self.approvals.start_turn()
             self._spending.start_turn()
+            self._requests.start_turn()
         try:
             self._turn = Turn(self._turn_parts(token, system_message, prepare))
             message: Message = {"role": "user", "content": content}
@@ -346,6 +354,7 @@ class Agent:
             sleep=self._parts.sleep,
             no_budget=lambda: self._no_budget(token),
             session_cap_usd=lambda: self._spending.session_usd,
+            record=self._record,
             report_crash=self._parts.report_crash,
             system_message=system_message,
             max_iterations=self._options.max_iterations or self._parts.settings.agent.max_turns,
@@ -356,6 +365,32 @@ class Agent:
     def _services_now(self) -> dict[str, object]:
         """Return what tools may need; the web depends on the model, because the demo stays on this machine."""
         return {**self._services, **web_services(self._parts, self.route.models_left[0])}
+
+    def _record(self, request: ModelRequest, **facts: Any) -> RequestRecord:
+        return self._requests.add(request, agent=self._options.agent_id, **facts)
+
+    @property
+    def inspector(self) -> Inspector:
+        """Looks at the last requests."""
+        parts = self._parts
+        return Inspector(
+            self._requests,
+            parts.client_for,
+            parts.cost_usd,
+            Redactor(parts.secrets),
+            lambda: self.conversation.factor,
+        )
+
+    def context(self) -> ContextReport:
+        """Return what the next request would carry, by category. Any thread, never blocks."""
+        conversation = self.conversation
+        definitions = tool_tokens([_definition(tool) for tool in self._tools()])
+        try:
+            window, limit = self.route.endpoint.context_window, self._compressor.limit
+        except HermesError:  # the model cannot be resolved, which the next turn says
+            window = limit = 0
+        parts = context_parts(conversation.system, definitions, conversation.tokens_by_role(), conversation.factor)
+        return ContextReport(parts=parts, window=window, limit=limit)
 
     def _tools(self) -> list[Tool]:
         """Return the tools of this turn, sorted by name; those that need a person only when one can be asked."""
@@ -389,6 +424,7 @@ class Agent:
                 approvals=self.approvals,
                 token=token,
                 add_usage=self._count_child,
+                requests=self._requests,
                 no_budget=self._spending.refusal,
             ),
         )

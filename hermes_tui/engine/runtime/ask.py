@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ..policy.retry import rule_for, wait_before
-from ..providers.base import Endpoint
+from ..providers.base import Endpoint, ModelRequest
 from ..types.errors import AuthError, Interrupted, OutputCapTooLarge, PartRejected, ProviderError
 from ..types.events import Event, FallbackUsed, Notice, RequestRetrying, TextDelta
 from ..types.messages import ApiMessage, JsonObject
@@ -15,6 +16,7 @@ from .accumulate import Accumulator, Answer
 from .call import CallOutcome, ModelCall
 from .interrupt import CancelToken
 from .ports import ClientFor
+from .request_log import RequestRecord
 from .route import Route
 from .shape import shaped
 
@@ -46,6 +48,9 @@ class AnswerInterrupted(Interrupted):
         self.answer = answer
 
 
+Record: TypeAlias = Callable[[ModelRequest, int], RequestRecord]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskParts:
     """What asking needs; the same for a whole turn."""
@@ -62,6 +67,8 @@ class AskParts:
     session_id: str = ""
     cache_ttl: str = ""
     """How long the provider may cache the prompt; empty for requests that are made once."""
+    record: Record | None = None
+    """Keeps each request for whoever wants to look; takes it and its estimated tokens."""
 
 
 class Asker:
@@ -165,9 +172,12 @@ class Asker:
         stall_s = endpoint.timeout_s
         if context_tokens > LARGE_CONTEXT_TOKENS:
             stall_s = max(stall_s, LARGE_CONTEXT_STALL_S)
-        outcome = ModelCall(parts.client_for(endpoint.api_mode), request, accumulator, parts.emit).run(
-            parts.token, stall_s
-        )
+        client = parts.client_for(endpoint.api_mode)
+        record = parts.record(request, context_tokens) if parts.record is not None else None
+        call = ModelCall(client, request, accumulator, parts.emit, *([record.raw.add] if record is not None else []))
+        outcome = call.run(parts.token, stall_s)
+        if record is not None:
+            record.end(outcome)
         parts.on_usage(endpoint, outcome.answer.usage, outcome.error is None and not outcome.interrupted)
         return outcome
 

@@ -17,6 +17,7 @@ from ..types.events import Event
 from ..types.ids import new_request_id
 from ..types.requests import ClarifyRequest
 from ..types.usage import Usage
+from .ask import Record
 from .auxiliary import Auxiliary, AuxiliaryParts
 from .compress import Compressor, CompressParts
 from .conversation import Conversation, ConversationParts
@@ -37,6 +38,7 @@ def make_compressor(
     emit: Callable[[Event], None],
     on_usage: Callable[[Endpoint, Usage | None, bool], None],
     pinned: Callable[[], str],
+    record: Record | None = None,
 ) -> Compressor:
     """Return what compresses a conversation, by the settings.
 
@@ -47,6 +49,7 @@ def make_compressor(
         emit: Takes the events.
         on_usage: Counts what the summaries cost.
         pinned: Returns what must be carried word for word.
+        record: Keeps the requests for whoever wants to look.
     """
     settings = parts.settings
     choice = settings.auxiliary.get("compression", AuxiliarySettings())
@@ -57,6 +60,7 @@ def make_compressor(
         emit=emit,
         sleep=parts.sleep,
         on_usage=on_usage,
+        record=record,
     )
     return Compressor(
         CompressParts(

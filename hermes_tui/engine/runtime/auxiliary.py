@@ -10,7 +10,7 @@ from ..providers.base import Endpoint
 from ..types.errors import ProviderError
 from ..types.events import Event, FallbackUsed, Notice, RequestRetrying
 from ..types.usage import Usage
-from .ask import Asker, AskParts
+from .ask import Asker, AskParts, Record
 from .interrupt import CancelToken
 from .ports import ClientFor, Resolve
 from .route import Route
@@ -27,6 +27,8 @@ class AuxiliaryParts:
     emit: Callable[[Event], None]
     sleep: Callable[[CancelToken, float], bool]
     on_usage: Callable[[Endpoint, Usage | None, bool], None]
+    record: Record | None = None
+    """Keeps the requests for whoever wants to look."""
 
 
 class Auxiliary:
@@ -61,6 +63,7 @@ class Auxiliary:
             token=token,
             sleep=parts.sleep,
             on_usage=parts.on_usage,
+            record=parts.record,
         )
         answer = Asker(asking).ask(
             [{"role": "system", "content": instruction}, {"role": "user", "content": text}], max_tokens=max_tokens

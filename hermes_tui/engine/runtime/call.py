@@ -30,6 +30,8 @@ class CallOutcome:
     interrupted: bool = False
     has_shown: bool = False
     """Whether something of the answer was shown already."""
+    first_delta_s: float | None = None
+    """Seconds until the first piece of the answer; None when none came."""
 
 
 class ModelCall:
@@ -44,19 +46,26 @@ class ModelCall:
         request: What to send.
         accumulator: Takes the deltas.
         emit: Takes their events.
+        keep: Takes the answer's bytes as they arrive; must be quick.
     """
 
     def __init__(
-        self, client: ProviderClient, request: ModelRequest, accumulator: Accumulator, emit: Callable[[Event], None]
+        self,
+        client: ProviderClient,
+        request: ModelRequest,
+        accumulator: Accumulator,
+        emit: Callable[[Event], None],
+        keep: Callable[[bytes], None] = lambda data: None,
     ) -> None:
         self._client = client
         self._request = request
         self._accumulator = accumulator
         self._emit = emit
+        self._keep = keep
         self._lock = threading.Lock()
         self._is_superseded = False
         self._close: Callable[[], None] | None = None
-        self._last_byte = 0.0
+        self._started = self._first_delta = self._last_byte = 0.0
         self._ends: queue.SimpleQueue[ProviderError | str] = queue.SimpleQueue()
 
     def on_open(self, close: Callable[[], None]) -> None:
@@ -65,9 +74,10 @@ class ModelCall:
         if self._is_superseded:
             self._close_soon()
 
-    def touch(self) -> None:
+    def received(self, data: bytes) -> None:
         """Note that bytes arrived."""
         self._last_byte = time.monotonic()
+        self._keep(data)
 
     def run(self, token: CancelToken, stall_s: float) -> CallOutcome:
         """Send the request and block until it is over.
@@ -78,7 +88,7 @@ class ModelCall:
         """
         if token.cancelled:
             return CallOutcome(answer=self._accumulator.answer(), interrupted=True)
-        self.touch()
+        self._started = self._last_byte = time.monotonic()
         remove = token.on_cancel(lambda: self._ends.put("cancelled"))
         end: ProviderError | str = ""
         try:
@@ -95,6 +105,7 @@ class ModelCall:
             error=error,
             interrupted=end == "cancelled",
             has_shown=self._accumulator.has_shown,
+            first_delta_s=self._first_delta - self._started if self._first_delta else None,
         )
 
     def _await_end(self, stall_s: float) -> ProviderError | str:
@@ -113,6 +124,8 @@ class ModelCall:
         try:
             for delta in self._client.stream(self._request, self):
                 self._last_byte = time.monotonic()
+                if not self._first_delta:
+                    self._first_delta = self._last_byte
                 with self._lock:
                     if self._is_superseded:
                         return

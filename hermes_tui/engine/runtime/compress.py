@@ -163,5 +163,10 @@ class Compressor:
         window = self._raw(self._parts.route.endpoint.context_window)
         return Room(window=window, fixed=self._parts.conversation.fixed_tokens, threshold=self._parts.threshold)
 
+    @property
+    def limit(self) -> int:
+        """Tokens, as the provider counts them, from which on a request is made smaller first; 0 when it is not."""
+        return int(self._room().limit * self._parts.conversation.factor) if self._parts.is_enabled else 0
+
     def _raw(self, counted: int) -> int:
         return int(counted / self._parts.conversation.factor)

@@ -203,6 +203,19 @@ class Conversation:
         """Return the messages of the next request."""
         return self._window.build(self.history, system)
 
+    def tokens_by_role(self) -> dict[str, int]:
+        """Estimate the messages by who spoke, the newest rows too that no request carried yet. Any thread."""
+        sums = self._window.tokens_by_role
+        for row in self.history[self._window.count :]:
+            group = "summary" if "compressed" in row else row["role"]
+            sums[group] = sums.get(group, 0) + message_tokens(row)
+        return sums
+
+    @property
+    def system(self) -> str:
+        """The system prompt; empty before the first turn."""
+        return self._prompt
+
     def has_call_id(self, call_id: str) -> bool:
         """Whether a call of this conversation had this id, also one that was compressed away."""
         return call_id in self._window.call_ids or call_id in self._compressed_ids

@@ -20,6 +20,7 @@ from ..types.usage import Usage
 from .hub import Hub
 from .interrupt import CancelToken
 from .jobs import SessionJobs
+from .request_log import RequestLog
 from .spending import AskUser
 
 BLOCKED_TOOLSETS = ("clarify", "memory", "delegate")
@@ -45,6 +46,8 @@ class Parent:
     """Ends the subagent's turn when cancelled."""
     add_usage: Callable[[Usage, float | None], None]
     """Counts what it spends."""
+    requests: RequestLog
+    """Keeps its requests among the parent's."""
     no_budget: Callable[[AskUser], str]
     """Says why it may not go on, empty when it may; asks the person through the function given."""
 

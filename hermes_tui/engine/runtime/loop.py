@@ -11,7 +11,7 @@ from ..config.settings import Settings
 from ..context.tokens import text_tokens, tool_tokens
 from ..policy.budget import IterationBudget
 from ..policy.guardrails import Guardrails
-from ..providers.base import Endpoint
+from ..providers.base import Endpoint, ModelRequest
 from ..types.errors import (
     ContextOverflow,
     HermesError,
@@ -37,6 +37,7 @@ from .executor import Executor
 from .interrupt import CancelToken
 from .outcome import Bill, ExitReason, Tally
 from .ports import ClientFor, Cost
+from .request_log import RequestRecord
 from .results import CallResult
 from .route import Route
 from .steering import Steering, attach
@@ -72,6 +73,8 @@ class TurnParts:
     """Says why no further request may be made, empty when it may; asks the person when a limit is reached."""
     session_cap_usd: Callable[[], float]
     """What the session may cost; 0 without a limit."""
+    record: Callable[..., RequestRecord]
+    """Keeps a request for whoever wants to look: ``RequestLog.add``, agent and purpose given."""
     report_crash: Callable[[BaseException], str]
     """Keeps the traceback of an internal error and returns where."""
     system_message: str = ""
@@ -110,6 +113,7 @@ class Turn:
             reasoning_effort=parts.settings.agent.reasoning_effort,
             session_id=parts.conversation.session_id,
             cache_ttl=parts.settings.agent.cache_ttl,
+            record=self._record,
         )
         self._asker = Asker(asking, parts.conversation.has_call_id)
         self._completer = Completer(self._asker, parts.settings.agent.max_output_tokens or None)
@@ -259,6 +263,10 @@ class Turn:
         self._conversation.commit(row)
         self._tally.final_response, self._tally.reasoning = answer.text, answer.reasoning
         return "budget"
+
+    def _record(self, request: ModelRequest, tokens: int) -> RequestRecord:
+        history = self._conversation.history
+        return self._parts.record(request, step=self._step, history=history, estimated_tokens=tokens)
 
     def _count_request(self, endpoint: Endpoint, usage: Usage | None, is_whole: bool) -> None:
         """Count one request. Without a report a whole answer's cost is unknown; a failed one costs nothing."""

@@ -145,5 +145,5 @@ class _NoControl:
     def on_open(self, close: Callable[[], None]) -> None:
         """Nothing to do."""
 
-    def touch(self) -> None:
+    def received(self, data: bytes) -> None:
         """Nothing to do."""

@@ -25,6 +25,7 @@ from ..types.events import (
     TurnStarted,
     UsageUpdated,
 )
+from ..types.inspection import ContextReport, RequestDetail, RequestRow
 from ..types.messages import JsonObject
 from ..types.requests import ApprovalDecision, ClarifyAnswer
 from .agent import Agent
@@ -175,6 +176,18 @@ class LiveSession:
     def undo_compression(self) -> str:
         """Send again what the last summary stands for; returns in words what came of it."""
         return self._agent.undo_compression()
+
+    def requests(self) -> Sequence[RequestRow]:
+        """Return the last model requests, oldest first. Any thread, never blocks."""
+        return self._agent.inspector.rows()
+
+    def request(self, number: int) -> RequestDetail:
+        """Return everything about one of them."""
+        return self._agent.inspector.detail(number)
+
+    def context(self) -> ContextReport:
+        """Return what the next request would carry, by category. Any thread, never blocks."""
+        return self._agent.context()
 
     def close(self) -> None:
         """End the session's processes and flush its rows."""

@@ -136,3 +136,26 @@ def usage(chat: ChatScreen, args: str) -> None:
     from hermes_tui.screens.usage import UsageScreen
 
     chat.app.push_screen(UsageScreen(chat.engine, period=args))
+
+
+def inspect(chat: ChatScreen, args: str) -> None:
+    """What was sent to the model, how it differs from what is stored, times and cache hits."""
+    del args
+    _inspect(chat)
+
+
+def context(chat: ChatScreen, args: str) -> None:
+    """What fills the model's window, by category."""
+    del args
+    from hermes_tui.screens.inspector import CONTEXT
+
+    _inspect(chat, CONTEXT)
+
+
+def _inspect(chat: ChatScreen, view: int = 0) -> None:
+    if chat.turns.session is None:
+        chat.say("Still starting.")
+        return
+    from hermes_tui.screens.inspector import InspectorScreen
+
+    chat.app.push_screen(InspectorScreen(chat.turns.session, view))
