@@ -6,19 +6,23 @@ import json
 import socket
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from support.model_server import ModelServer, Turn
+from support.scripted import bench, call, say
 
 from hermes_tui import AIAgent, SessionDB
 from hermes_tui.engine.context.window import Window
+from hermes_tui.engine.types.events import Event, StepStarted
 from hermes_tui.engine.types.messages import Message
 
 from .report import Row
 
 TOKENS = 20_000
+STEPS = 60
 
 
 def raw_cpu_s(base_url: str) -> float:
@@ -85,8 +89,39 @@ def window_rows() -> Iterator[Row]:
     yield Row("request copy after one more message, of the first", again / first, 0.1)
 
 
+def step_ms(folder: Path, message_count: int) -> float:
+    """CPU milliseconds of one step, with a scripted model and a tool that do nothing, over a stored history."""
+    rows: list[Message] = []
+    for number in range(message_count // 2):
+        rows.append({"role": "user", "content": f"question {number} " * 20})
+        rows.append({"role": "assistant", "content": "an answer of some length " * 10})
+    with SessionDB(folder / f"steps{message_count}.db") as db:
+        session = db.create(messages=rows)
+        calls = [call(("echo", f'{{"text":"{number}"}}'), first_id=number) for number in range(STEPS + 5)]
+        made = bench([*calls, say("done")], folder, store=db, session_id=session)
+        made.events = deque(maxlen=1)  # type: ignore[assignment]
+        made.agent.load()
+        spent: list[float] = []
+        made.agent.hub.subscribe(lambda event: spent.append(time.process_time()) if is_step(event) else None)
+        made.agent.chat("measured")
+        return (spent[STEPS] - spent[5]) * 1e3 / (STEPS - 5)
+
+
+def is_step(event: Event) -> bool:
+    """Whether a step begins."""
+    return isinstance(event, StepStarted)
+
+
+def step_rows(folder: Path) -> Iterator[Row]:
+    """What a step costs beyond model and tools: the request copy, the gate, commits, events, the record of it."""
+    short, long = step_ms(folder, 10), step_ms(folder, 1_000)
+    yield Row("a step beyond model and tools, 1,000 messages", long, 5, "ms", f"{short:.2f} ms at 10", gate=False)
+    yield Row("a step at 1,000 messages, of one at 10", long / short, 2.0)
+
+
 def rows() -> Iterator[Row]:
     """All rows of the engine."""
     with tempfile.TemporaryDirectory() as folder:
         yield from stream_row(Path(folder))
+        yield from step_rows(Path(folder))
     yield from window_rows()

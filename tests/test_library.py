@@ -216,3 +216,29 @@ def test_an_internal_error_is_a_result_with_a_private_traceback(
     log = Path(path)
     assert "RuntimeError" in log.read_text() and KEY not in log.read_text()
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"api_mode": "nope"}, "chat_completions"),
+        ({"base_url": "not a url"}, "http"),
+        ({"provider": "nobody", "base_url": None}, "nobody"),
+        ({"model": ""}, "model"),
+    ],
+)
+def test_an_endpoint_that_makes_no_sense_is_explained_and_the_message_kept(
+    server: ModelServer, more: dict[str, Any], words: str
+) -> None:
+    with AIAgent(**options(server, **more)) as agent:
+        result = agent.run_conversation("my words")
+        assert not result["completed"] and words in " ".join(result["errors"])
+        assert result["messages"][0]["content"] == "my words"
+    assert not server.requests
+
+
+def test_an_endpoint_of_another_api_points_at_the_settings(server: ModelServer) -> None:
+    wrong = {"api_mode": "anthropic_messages", "base_url": f"{server.base_url}/elsewhere"}
+    with AIAgent(**options(server, **wrong)) as agent:
+        result = agent.run_conversation("my words")
+    assert not result["completed"] and "base_url" in result["errors"][0]

@@ -35,6 +35,7 @@ class ChatShell:
         """Forget what belonged to another session."""
         self._changed.clear()
         self._chat.panel.set_files(())
+        self._chat.panel.set_context(())
         self.show_todos(())
         self.show_jobs(())
 
@@ -94,9 +95,9 @@ class ChatShell:
         self.show_context()
 
     def show_context(self) -> None:
-        """Show by category what the next request would carry."""
+        """Show by category what the next request would carry, where somebody looks."""
         session = self._chat.turns.session
-        if session is not None:
+        if session is not None and self._chat.panel.display:
             report = session.context()
             rows = [ContextRow(part.name, part.tokens) for part in report.parts]
             self._chat.panel.set_context(rows, report.window or None)

@@ -117,6 +117,10 @@ class Control:
 
     def __init__(self) -> None:
         self.close: Callable[[], None] = lambda: None
+        self.bytes = b""
+
+    def received(self, data: bytes) -> None:
+        self.bytes += data
 
     def on_open(self, close: Callable[[], None]) -> None:
         self.close = close

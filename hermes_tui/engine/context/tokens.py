@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -57,6 +58,31 @@ def _part_tokens(part: object) -> int:
     if not isinstance(part, dict):
         return text_tokens(str(part))
     return text_tokens(str(part.get("text", ""))) if part.get("type") == "text" else IMAGE_TOKENS
+
+
+class RoleTokens:
+    """Estimates of a history by who spoke; each row is looked at once. Any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._history: Sequence[Any] = ()
+        self._count = 0
+        self._sums: dict[str, int] = {}
+
+    def of(self, history: Sequence[Any]) -> dict[str, int]:
+        """Return the sums by role, ``summary`` for what stands for compressed messages.
+
+        Args:
+            history: Rows that only grow; another list is counted anew.
+        """
+        with self._lock:
+            if history is not self._history:
+                self._history, self._count, self._sums = history, 0, {}
+            for row in history[self._count :]:
+                group = "summary" if "compressed" in row else str(row.get("role"))
+                self._sums[group] = self._sums.get(group, 0) + message_tokens(row)
+                self._count += 1
+            return dict(self._sums)
 
 
 class Calibration:

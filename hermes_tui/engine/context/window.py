@@ -23,7 +23,6 @@ OUTCOME_UNKNOWN = json.dumps(
     }
 )
 """Stands in for a result that was never stored."""
-TOKEN_GROUPS = ("user", "assistant", "tool", "summary")
 OPENING_USER = "(The beginning of this conversation is missing.)"
 """Stands in for the user row that must come first."""
 
@@ -42,7 +41,7 @@ class Window:
         self._slots: dict[str, list[int]] = {}
         """Rows that still hold a stub, by the call id in the history."""
         self._ids: set[str] = set()
-        self._tokens = dict.fromkeys(TOKEN_GROUPS, 0)
+        self._tokens = 0
 
     def build(self, history: Sequence[Message], system: str = "") -> list[ApiMessage]:
         """Return the messages of the next request.
@@ -68,19 +67,9 @@ class Window:
         return messages
 
     @property
-    def count(self) -> int:
-        """Stored rows taken so far."""
-        return self._count
-
-    @property
     def tokens(self) -> int:
         """Estimate of all rows taken so far, system prompt and tools not included."""
-        return sum(self._tokens.values())
-
-    @property
-    def tokens_by_role(self) -> dict[str, int]:
-        """The same by who spoke; summaries of compressed messages apart."""
-        return dict(self._tokens)
+        return self._tokens
 
     @property
     def rows(self) -> Sequence[ApiMessage]:
@@ -94,9 +83,8 @@ class Window:
 
     def take(self, message: Message) -> int:
         """Take one more row; returns the place of the message that carries it, -1 when none does."""
-        role: str = message.get("role", "")
-        group = "summary" if "compressed" in message else role
-        self._tokens[group] = self._tokens.get(group, 0) + message_tokens(message)
+        self._tokens += message_tokens(message)
+        role = message.get("role")
         if role == "tool":
             return self._take_result(message)
         if role == "assistant":

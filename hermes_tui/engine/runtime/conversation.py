@@ -13,7 +13,7 @@ from ..context.compression import kept_rows
 from ..context.memory import MemoryBook, Snapshot
 from ..context.project_files import ProjectFile, find_project_file
 from ..context.prompt import PromptParts, build_system_prompt
-from ..context.tokens import Calibration, message_tokens
+from ..context.tokens import Calibration, RoleTokens, message_tokens
 from ..context.window import OUTCOME_UNKNOWN, Window
 from ..policy.redaction import Redactor
 from ..types.events import ContextCompressed, Event, MessageCommitted, Notice
@@ -65,6 +65,7 @@ class Conversation:
         self._prompt = ""
         self._window = Window()
         self._calibration = Calibration()
+        self._by_role = RoleTokens()
         self._compressed_ids: set[str] = set()
         self._told: set[str] = set()
         self.session_id = parts.session_id or new_session_id(parts.now())
@@ -204,12 +205,8 @@ class Conversation:
         return self._window.build(self.history, system)
 
     def tokens_by_role(self) -> dict[str, int]:
-        """Estimate the messages by who spoke, the newest rows too that no request carried yet. Any thread."""
-        sums = self._window.tokens_by_role
-        for row in self.history[self._window.count :]:
-            group = "summary" if "compressed" in row else row["role"]
-            sums[group] = sums.get(group, 0) + message_tokens(row)
-        return sums
+        """Estimate the messages by who spoke, summaries apart. Any thread; quick when it was asked before."""
+        return self._by_role.of(self.history)
 
     @property
     def system(self) -> str:

@@ -204,11 +204,18 @@ class LiveSession:
             if self._resumed:
                 self._agent.load()
                 self._announce()
+                self._tell_damage()
             self._warm_up()
         except StoreError as error:
             self._agent.hub.emit(Notice(level="error", text=error.message, hint=error.hint, kind="store"))
         except HermesError as error:  # said again, with its hint, when the first request is made
             log.info("warm-up: %s", error)
+
+    def _tell_damage(self) -> None:
+        count = sum("damaged" in row for row in self._agent.conversation.history)
+        if count:
+            text = f"{count} stored message{'s' * (count != 1)} could be read in part only; what could not is left out."
+            self._agent.hub.emit(Notice(level="warning", text=text, kind="store"))
 
     def _announce(self) -> None:
         conversation = self._agent.conversation

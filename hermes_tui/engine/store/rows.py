@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
 import time
 from typing import Any, cast
@@ -10,6 +11,8 @@ from typing import Any, cast
 from ..api import StoredMessage
 from ..types.messages import Message
 from .text import decode, encode
+
+log = logging.getLogger(__name__)
 
 _PLAIN = ("tool_name", "tool_call_id", "finish_reason", "partial", "reasoning", "api_content")
 _JSON = ("tool_calls", "reasoning_details")
@@ -76,21 +79,39 @@ def to_values(session_no: int, message: Message, tokens: int) -> tuple[Any, ...]
     )
 
 
+_UNREADABLE = object()
+
+
+def _parsed(text: str, otherwise: Any) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return otherwise
+
+
 def from_row(row: sqlite3.Row) -> StoredMessage:
-    """Return the message of a row read with :data:`SELECT`."""
+    """Return the message of a row read with :data:`SELECT`. What is no JSON where it should be is kept as text."""
     message_id, session_id, role, created_at, is_json, content, *fields, extra = row
-    message: dict[str, Any] = {"role": role}
-    if is_json:
-        message["content"] = json.loads(decode(content))
-    else:
-        message["content"] = None if content is None else decode(content)
+    text = None if content is None else decode(content)
+    message: dict[str, Any] = {"role": role, "content": _parsed(text, text) if is_json and text is not None else text}
+    damaged = [text] if is_json and text is not None and message["content"] is text else []
     for key, value in zip(_PLAIN, fields, strict=False):
         if value is not None:
             message[key] = decode(value)
-    for key, value in zip(_JSON, fields[len(_PLAIN) :], strict=True):
-        if value is not None:
-            message[key] = json.loads(decode(value))
-    if extra is not None:
-        message.update(json.loads(decode(extra)))
+    for key, value in zip((*_JSON, ""), (*fields[len(_PLAIN) :], extra), strict=True):
+        if value is None:
+            continue
+        found = _parsed(decode(value), _UNREADABLE)
+        if key and found is not _UNREADABLE:
+            message[key] = found
+        elif isinstance(found, dict):
+            message.update(found)
+        else:
+            damaged.append(decode(value))
+    if damaged:
+        log.warning("message %s of session %s could be read in part only", message_id, session_id)
+        message["damaged"] = True
+        if not message["content"]:
+            message["content"] = "\n".join(damaged)
     message["created_at"] = created_at
     return StoredMessage(id=message_id, message=cast(Message, message), session_id=session_id)

@@ -95,6 +95,8 @@ class Message(TypedDict):
     """Text streamed before an interrupt: shown, never sent."""
     api_content: NotRequired[str]
     """The exact text sent when it differs from ``content``, repeated byte for byte in later requests."""
+    damaged: NotRequired[bool]
+    """True for a stored row of which a part could not be read."""
     synthetic: NotRequired[bool]
     """True for a row the engine wrote to close an interrupted turn."""
     compressed: NotRequired[Compressed]

@@ -88,3 +88,4 @@ def panel(chat: ChatScreen, args: str) -> None:
     """Todos, context and changed files."""
     del args
     chat.panel.display = not chat.panel.display
+    chat.shell.show_context()

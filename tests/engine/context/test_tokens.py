@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from hermes_tui.engine.context.tokens import Calibration, content_tokens, message_tokens, text_tokens, tool_tokens
+from hermes_tui.engine.context.tokens import (
+    Calibration,
+    RoleTokens,
+    content_tokens,
+    message_tokens,
+    text_tokens,
+    tool_tokens,
+)
 
 
 @pytest.mark.parametrize(
@@ -41,3 +48,21 @@ def test_estimates_follow_the_last_real_count_within_bounds() -> None:
     assert calibration.apply(100) == 400
     calibration.learn(0, 0)
     assert calibration.apply(100) == 400
+
+
+def test_a_history_is_counted_by_role_and_each_row_once() -> None:
+    looked: list[str] = []
+
+    class Row(dict[str, str]):
+        def get(self, key: str, default: object = None) -> object:  # type: ignore[override]
+            looked.append(key)
+            return super().get(key, default)
+
+    history: list[Row] = [Row(role="user", content="a" * 40), Row(role="tool", content="b" * 80)]
+    tokens = RoleTokens()
+    assert tokens.of(history) == {"user": 14, "tool": 24}
+    history += [Row(role="user", content="c" * 40), Row(role="user", content="d" * 4, compressed="")]
+    before = len(looked)
+    assert tokens.of(history) == {"user": 28, "tool": 24, "summary": 5}
+    assert len(looked) - before <= before, "only the new rows"
+    assert tokens.of([history[0]]) == {"user": 14}

@@ -73,6 +73,29 @@ def test_reasoning_text_a_call_and_usage_arrive(clients: ProviderClients, mode: 
 
 
 @each_mode
+def test_every_byte_counts_as_life_also_where_it_holds_nothing_to_show(clients: ProviderClients, mode: ApiMode) -> None:
+    pings = (": still thinking\n\n",) * 5
+    with ModelServer([Turn(text="done"), Turn(raw=pings)]) as server:
+        control = Control()
+        assert fold(ask(clients, at(server, mode), control)).text == "done"
+        assert b"done" in control.bytes
+        silent = Control()
+        with pytest.raises(StreamBroken):
+            fold(ask(clients, at(server, mode), silent))
+        assert silent.bytes.decode() == "".join(pings)
+
+
+@each_mode
+def test_the_wire_form_is_known_without_sending(clients: ProviderClients, mode: ApiMode) -> None:
+    with ModelServer([Turn(text="done")]) as server:
+        request = ModelRequest(endpoint=at(server, mode), messages=[{"role": "user", "content": "hi"}], max_tokens=9)
+        fold(clients.client_for(mode).stream(request, Control()))
+        wire = clients.client_for(mode).wire(request)
+        assert wire is not None and wire[0].startswith(at(server, mode).base_url)
+        assert server.requests[0].body == wire[1] and server.requests[0].path in wire[0]
+
+
+@each_mode
 def test_bytes_flushed_one_by_one_make_the_same_answer(clients: ProviderClients, mode: ApiMode) -> None:
     with ModelServer([Turn(text="你好 🌍 Zürich", byte_wise=True)]) as server:
         assert answer(clients, at(server, mode)).text == "你好 🌍 Zürich"

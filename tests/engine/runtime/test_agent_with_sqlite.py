@@ -70,3 +70,20 @@ def test_the_projects_instructions_are_sent_and_hidden_characters_told(tmp_path:
     without = bench([say("x")], tmp_path, skip_context_files=True)
     without.agent.chat("hi")
     assert "Use tabs" not in str(without.client.requests[0].messages[0]["content"])
+
+
+def test_a_full_disk_loses_nothing_that_was_stored_and_the_session_goes_on_once_there_is_room(tmp_path: Path) -> None:
+    with SessionDB(tmp_path / "state.db") as store:
+        made = bench(
+            [say("one"), call(("echo", '{"text":"' + "x" * 900_000 + '"}')), say("two")], tmp_path, store=store
+        )
+        made.agent.chat("hello")
+        pages = store._db.write(lambda conn: conn.execute("PRAGMA page_count").fetchone()[0])
+        store._db.write(lambda conn: conn.execute(f"PRAGMA max_page_count={pages + 20}").fetchone())
+        result = made.agent.run_conversation("grow")
+        assert result["exit_reason"] == "error" and "disk is full" in result["errors"][0]
+        assert any(event.kind == "store" and event.hint for event in made.of(Notice))
+        store._db.write(lambda conn: conn.execute("PRAGMA max_page_count=1000000").fetchone())
+        assert made.agent.run_conversation("again")["final_response"] == "two"
+        rows = [row.message for row in store.history(made.agent.session_id)]
+        assert [row["content"] for row in rows if row["role"] == "user"] == ["hello", "grow", "again"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -442,3 +443,37 @@ def test_a_count_that_falls_away_from_those_before_is_not_believed_either(tmp_pa
     assert not [event for event in made.of(Notice) if event.kind == "context"]
     made.agent.chat(long)
     assert [event for event in made.of(Notice) if event.kind == "context"]
+
+
+def test_long_arguments_of_a_kept_call_stay_whole_and_valid(tmp_path: Path) -> None:
+    written = json.dumps({"path": "a.py", "content": "print('x')\n" * 640})
+    made = bench([*[say("old " * 900)] * 9, call(("put", written)), say("done"), *[say("notes")] * 4], tmp_path)
+    for text in [*["earlier " * 400] * 9, "write it"]:
+        made.agent.chat(text)
+    assert "summarised" in made.agent.compress()
+    made.client._replies = [say("next")]
+    made.agent.chat("go on")
+    sent = made.client.requests[-1].messages
+    check_invariants(sent)
+    assert [call["function"]["arguments"] for row in sent for call in row.get("tool_calls", ())] == [written]
+
+
+def test_what_a_compression_in_the_middle_of_a_turn_interrupts_is_not_done_twice(tmp_path: Path) -> None:
+    done: list[str] = []
+    registry = echo_tools()
+
+    def append(args: Any, context: Any) -> Any:
+        done.append(args["text"])
+        return {"ok": True}
+
+    registry.register("append", echo_tools().get("echo").schema, append, toolset="t")  # type: ignore[union-attr]
+    long = "z" * 9_000
+    calls = [call(("append", f'{{"text":"{n} {long}"}}'), first_id=n) for n in range(4)]
+    script = [*calls, say("notes"), say("notes"), say("notes"), say("all four")]
+    uncounted = [[step for step in reply if not isinstance(step, UsageReport)] for reply in script]
+    endpoints = {"test/m1": replace(ENDPOINT, context_window=16_000)}
+    made = bench(uncounted, tmp_path, registry=registry, settings=NO_TITLE, endpoints=endpoints)
+    made.agent.chat("append four lines")
+    assert made.of(ContextCompressed) and [text[0] for text in done] == ["0", "1", "2", "3"]
+    for request in made.client.requests:
+        check_invariants(request.messages)

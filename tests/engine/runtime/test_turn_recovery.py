@@ -316,3 +316,12 @@ def test_mended_arguments_are_run_and_mentioned(tmp_path: Path) -> None:
     made.agent.chat("hi")
     assert '"text": "a"' in str(made.rows()[2]["content"])
     assert made.of(Notice)[0].kind == "repair"
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_model_that_keeps_calling_nothing_is_stopped_after_a_few_steps(name: str, tmp_path: Path) -> None:
+    made = bench([call((name, "{}"))], tmp_path, repeat=True)
+    result = made.agent.run_conversation("hi")
+    assert result["exit_reason"] == "error" and result["api_calls"] == 3
+    results = [str(row["content"]) for row in made.rows() if row["role"] == "tool"]
+    assert all("no tool name" in text and len(text) < 200 for text in results)

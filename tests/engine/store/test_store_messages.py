@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,6 +14,7 @@ from hermes_tui.engine.store.db import SessionDB
 from hermes_tui.engine.types.errors import SessionNotFound
 from hermes_tui.engine.types.messages import Message
 
+PART: Any = {"type": "text", "text": "a part"}
 CALL = {"id": "c1", "type": "function", "function": {"name": "terminal", "arguments": '{"command":"ls"}'}}
 DETAIL = {
     "provider": "anthropic",
@@ -147,3 +149,27 @@ def test_undo_passes_over_user_rows_that_the_engine_wrote(db: SessionDB) -> None
     db.append_many(session, [user("real"), assistant("a"), {"role": "user", "content": "summary", "synthetic": True}])
     assert db.undo_last(session) == "real"
     assert db.history(session) == []
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("content", "[tool run started: list_dir {...}]"),
+        ("tool_calls", "[{"),
+        ("reasoning_details", "nonsense"),
+        ("extra", "[1]"),
+        ("extra", "{"),
+    ],
+)
+def test_a_row_that_is_no_json_is_shown_as_text_and_the_rest_of_the_session_loads(
+    db: SessionDB, column: str, value: str
+) -> None:
+    session = db.create()
+    ids = db.append_many(session, [user("before"), {"role": "assistant", "content": [PART]}, user("after")])
+    db._db.write(lambda conn: conn.execute(f"UPDATE messages SET {column} = ? WHERE id = ?", (value, ids[1])).rowcount)
+    before, broken, after = (row.message for row in db.history(session))
+    assert (before["content"], after["content"]) == ("before", "after")
+    assert broken["damaged"] and "damaged" not in before
+    if column == "content":
+        assert broken["content"] == value
+    assert [row.id for row in db.messages(session)] == ids
