@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 from .types.events import Event
-from .types.jobs import JobLog, JobRow
 from .types.inspection import ContextReport, RequestDetail, RequestRow
+from .types.jobs import JobLog, JobRow
 from .types.messages import Message
 from .types.requests import ApprovalDecision, ClarifyAnswer
 
