@@ -9,13 +9,15 @@ from hermes_tui.screens.inspector import InspectorScreen
 SIZES = ["120x40", "80x24", "40x12"]
 
 
-def scene_of(view, *keys, says, number=3):
+def scene_of(view, *keys, says, number=3, command="/inspect"):
     """Return the scene of a view, the third request chosen."""
 
     async def scene(stage: Stage) -> None:
         await scenes.whole_turn(stage)
-        screen = InspectorScreen(stage.engine.session)  # type: ignore[arg-type]
-        await stage.show(screen)
+        stage.chat.composer.set_value(command)
+        await stage.press("enter")
+        await stage.until(lambda: isinstance(stage.app.screen, InspectorScreen), "the inspector")
+        await stage.idle()
         await stage.press(*["right_square_bracket"] * 9, *["left_square_bracket"] * (len(inspected.ROWS) - number))
         await stage.idle()
         await stage.press(str(view + 1), *keys)
@@ -46,7 +48,7 @@ def test_a_failed_request(looks_as_kept):
 @pytest.mark.parametrize("size", SIZES)
 def test_the_context(looks_as_kept, size):
     """Tokens by category, of a request and of the next one."""
-    assert looks_as_kept(scene_of(2, says="Identity"), size)
+    assert looks_as_kept(scene_of(2, says="Identity", command="/context"), size)
 
 
 @pytest.mark.parametrize("size", ["120x40", "40x12"])

@@ -42,6 +42,8 @@ from .results import CallResult
 from .route import Route
 from .steering import Steering, attach
 
+SMALLEST_WINDOW = 1_024
+"""Tokens; a server that counts fewer of a long request does not count what it read."""
 MAX_OVERFLOWS = 3
 """Compressions in one turn that a provider may ask for."""
 SUM_UP = (
@@ -293,7 +295,7 @@ class Turn:
 
     def _tell_cut(self, endpoint: Endpoint, counted: int) -> None:
         """Warn, once, of a server that reads the end of long requests only, and says nothing about it."""
-        if not self._conversation.is_news(f"cut by {endpoint.id}"):
+        if counted < SMALLEST_WINDOW or not self._conversation.is_news(f"cut by {endpoint.id}"):
             return
         self._parts.emit(
             Notice(

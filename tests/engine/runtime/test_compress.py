@@ -477,3 +477,10 @@ def test_what_a_compression_in_the_middle_of_a_turn_interrupts_is_not_done_twice
     assert made.of(ContextCompressed) and [text[0] for text in done] == ["0", "1", "2", "3"]
     for request in made.client.requests:
         check_invariants(request.messages)
+
+
+def test_a_server_that_does_not_count_at_all_is_no_reason_to_warn(tmp_path: Path) -> None:
+    made = bench([say("a", usage=Usage(input_tokens=10, output_tokens=5))], tmp_path, settings=NO_TITLE)
+    made.agent.chat("lorem ipsum dolor sit " * 2_800)
+    assert not [event for event in made.of(Notice) if event.kind == "context"]
+    assert made.of(UsageUpdated)[-1].context_tokens > 15_000
