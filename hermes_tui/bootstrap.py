@@ -30,6 +30,7 @@ from .engine.runtime.local_engine import LocalEngine
 from .engine.runtime.logs import start_log
 from .engine.runtime.model_directory import ModelParts
 from .engine.runtime.rule_book import RuleBook
+from .engine.store.checkpoints import CheckpointDB
 from .engine.store.db import SessionDB
 from .engine.types.errors import ConfigError, ProviderError, StoreError
 from .tools.registry import load_builtin_tools
@@ -60,6 +61,7 @@ class Workshop:
         self.notices: list[tuple[str, str]] = [(problem.level, problem.text) for problem in loaded.problems]
         self._spare_dir: tempfile.TemporaryDirectory[str] | None = None
         self.store = store or self._open_store()
+        self.checkpoints = self._open_checkpoints()
         self.keys = Keys(env, loaded.paths)
         self.trust = TrustStore(loaded.paths.trust_file)
         self.rules = RuleBook(loaded.paths, env)
@@ -97,6 +99,20 @@ class Workshop:
             return copy
         copy.close()  # a newer format: it can be read by its own version only
         return SessionDB(folder / "state.db")
+
+    def _open_checkpoints(self) -> CheckpointDB | None:
+        """Open what undo needs, beside the database in use; without it messages can be taken back, files cannot."""
+        settings = self.loaded.settings.checkpoints
+        if not settings.enabled:
+            return None
+        path = self.loaded.paths.checkpoints
+        if self._spare_dir is not None:
+            path = self._spare_folder() / path.name
+        try:
+            return CheckpointDB(path, max_bytes=settings.max_total_mb * 1_000_000, keep_days=settings.keep_days)
+        except StoreError as error:
+            self.notices.append(("warning", str(error)))
+            return None
 
     # Models
 
@@ -155,6 +171,7 @@ class Workshop:
             forget_key=self.keys.forget,
             memory=self.memory,
             archive=self.store,
+            checkpoints=self.checkpoints,
             cost_usd=cost_usd,
         )
 
@@ -183,6 +200,8 @@ class Workshop:
         """Keep the hits of rules, and close connections and the database."""
         self.rules.save_hits()
         self.clients.close()
+        if self.checkpoints is not None:
+            self.checkpoints.close()
         if not keep_store:
             self.store.close()
 
@@ -223,6 +242,8 @@ def build_engine(loaded: LoadedSettings, *, demo: bool = False, **endpoint_flags
         notices=shop.notices,
         warm_up=shop.warm_up,
         secrets=shop.secrets,
+        checkpoints=shop.checkpoints,
+        image_dir=loaded.paths.cache_dir / "output" / "images",
     )
 
 

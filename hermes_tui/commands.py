@@ -75,9 +75,20 @@ COMMANDS: tuple[Command, ...] = (
     _row(
         "undo",
         "Undo the last exchange",
-        "Take back your last message; its text returns to the prompt.",
+        "Take back your last message, what its turn did to files, or both; /redo brings it back.",
         "Conversation",
         slash="undo",
+        args="[both|files|message]",
+    ),
+    _row("redo", "Redo", "Bring back what the last undo took.", "Conversation", slash="redo"),
+    _row(
+        "diff",
+        "Changed files",
+        "What the agent did to files: in this session, or in the last turn.",
+        "Conversation",
+        slash="diff",
+        aliases=("changes",),
+        args="[turn]",
     ),
     _row(
         "compress",

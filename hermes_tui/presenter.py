@@ -55,8 +55,8 @@ class Shell(Protocol):
     def show_jobs(self, jobs: Sequence[JobRow]) -> None:
         """Show the background jobs."""
 
-    def show_changed_file(self, path: str, added: int, removed: int) -> None:
-        """Count a file that the agent changed."""
+    def show_files(self, event: ev.FilesChanged) -> None:
+        """Show the files that the agent changed."""
 
     def open_approval(self, request: ApprovalRequest) -> None:
         """Ask the person."""
@@ -131,6 +131,11 @@ class EntryPresenter:
     def expect_user(self, entry: UserEntry) -> None:
         """The screen showed this message already; the turn that starts with its text takes it over."""
         self._pending_user = entry
+
+    def forget(self, entry: Entry) -> None:
+        """An entry was taken out of the log; a later call may have the same id."""
+        if isinstance(entry, ToolEntry):
+            self._tools.pop(entry.call_id, None)
 
     def present(self, event: ev.Event) -> None:
         """Show one event."""
@@ -269,8 +274,7 @@ class EntryPresenter:
         if event.withdrawn:
             for entry in self._step_entries:
                 self._log.remove(entry)
-                if isinstance(entry, ToolEntry):
-                    self._tools.pop(entry.call_id, None)
+                self.forget(entry)
             self._answer = self._reasoning = None
         self._step_entries = []
         wait = f" in {event.wait_s:.0f} s" if event.wait_s >= 1 else ""
@@ -317,8 +321,6 @@ class Presenter:
         if event.agent_id:
             return
         if isinstance(event, ev.ToolStarted | ev.ToolFinished) and event.within:
-            if isinstance(event, ev.ToolFinished):
-                self._finished_tool(event)
             return
         self.entries.present(event)
         shell = self._shell
@@ -335,8 +337,6 @@ class Presenter:
                 shell.show_activity(f"preparing {name}")
             case ev.ToolStarted(name=name):
                 shell.show_activity(f"running {name}")
-            case ev.ToolFinished():
-                self._finished_tool(event)
             case ev.RequestRetrying(attempt=attempt, max_attempts=most, wait_s=wait_s):
                 shell.show_activity(f"retry {attempt}/{most}" + (f" in {wait_s:.0f} s" if wait_s >= 1 else ""))
             case ev.ApprovalRequested(request=request):
@@ -353,18 +353,11 @@ class Presenter:
                 self._present_state(event)
 
     def restore(self, event: ev.Event) -> None:
-        """Take from a stored event what outlives its moment: the todo list and the changed files."""
+        """Take from a stored event what outlives its moment: the todo list."""
         if isinstance(event, ev.ToolFinished):
-            self._finished_tool(event)
             items = event.display.get("items")
             if event.display.get("kind") == "todo" and isinstance(items, list):
                 self._shell.show_todos([item for item in items if isinstance(item, dict)])  # type: ignore[misc]
-
-    def _finished_tool(self, event: ev.ToolFinished) -> None:
-        shown = event.display
-        if shown.get("kind") == "diff" and event.outcome == "ok":
-            added, removed = (value if isinstance(value := shown.get(key), int) else 0 for key in ("added", "removed"))
-            self._shell.show_changed_file(str(shown.get("target", "")), added, removed)
 
     def _present_state(self, event: ev.Event) -> None:
         shell = self._shell
@@ -387,5 +380,7 @@ class Presenter:
                 shell.show_todos(items)
             case ev.JobsChanged(jobs=jobs):
                 shell.show_jobs(jobs)
+            case ev.FilesChanged():
+                shell.show_files(event)
             case ev.SteerChanged():
                 shell.steer_changed(event)

@@ -266,6 +266,73 @@ class SessionState:
     """What was found when a stored session was opened."""
 
 
+ChangeKind: TypeAlias = Literal["created", "changed", "deleted"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """What the agent did to one file, folder or link."""
+
+    path: str
+    """As text on one line, relative to the workspace when inside; a folder's ends with a slash."""
+    kind: ChangeKind
+    added: int = 0
+    """Lines."""
+    removed: int = 0
+    diff: str = ""
+    """Unified; empty where there is no text."""
+    note: str = ""
+    """What the diff does not show: a mode, a size, line ends."""
+    by_command: bool = False
+    """Found after a shell command; no tool said that it would."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFile:
+    """A file that is left as it is."""
+
+    path: str
+    why: str
+
+
+UndoScope: TypeAlias = Literal["both", "files", "message"]
+"""What is taken back: the exchange and what its turn did to files, or one of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoPlan:
+    """What an undo would do. Nothing was done yet."""
+
+    message_id: int = 0
+    """The first message that would be taken back; 0 when there is none."""
+    text: str = ""
+    """Its words."""
+    files: tuple[FileChange, ...] = ()
+    """Changes that would be taken back."""
+    kept: tuple[KeptFile, ...] = ()
+    """Files that would stay, and why."""
+    note: str = ""
+    """What the plan cannot know of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone:
+    """What an undo or a redo did."""
+
+    text: str = ""
+    """The words of the message that was taken back."""
+    images: tuple[str, ...] = ()
+    """Its images, as files."""
+    has_message: bool = False
+    """A message was taken back, or brought back."""
+    files: tuple[str, ...] = ()
+    """Paths that are as they were before."""
+    kept: tuple[KeptFile, ...] = ()
+    """Paths that were left, and why."""
+    messages: tuple[StoredMessage, ...] = ()
+    """Rows that a redo brought back."""
+
+
 class SessionJobs(Protocol):
     """The background jobs of one conversation."""
 
@@ -367,8 +434,24 @@ class AgentSession(StoredSession, Protocol):
         """Set the title and return the one stored (numbered when taken)."""
         ...
 
-    def undo(self) -> str:
-        """Take back the last exchange and return its user text."""
+    def changes(self, message_id: int = 0) -> tuple[FileChange, ...]:
+        """What the agent did to files and nobody took back: in the turn of a message, in the whole session when 0."""
+        ...
+
+    def last_message_id(self) -> int:
+        """The message that :meth:`undo` would take back; 0 when there is none."""
+        ...
+
+    def plan_undo(self, since_id: int = 0) -> UndoPlan:
+        """Say what :meth:`undo` would do; with ``since_id``, what going back to before that message would."""
+        ...
+
+    def undo(self, scope: UndoScope = "message") -> Undone:
+        """Take back the last exchange, what its turn did to files, or both. Files that changed since stay."""
+        ...
+
+    def redo(self) -> Undone:
+        """Take back the last undo, unless something was said since. Files that changed since stay."""
         ...
 
     def compress(self, focus: str = "") -> str:
@@ -476,6 +559,14 @@ class Engine(Protocol):
 
     def fork_session(self, session_id: str, message_id: int | None = None, *, before: bool = False) -> str:
         """Start a session that shares this one's past up to a message (without it if ``before``); returns its id."""
+        ...
+
+    def rewind(self, session_id: str, message_id: int, *, files: bool) -> tuple[str, Undone]:
+        """Fork a session before a message, and take back what turns from there on did to files if ``files``.
+
+        Returns:
+            The fork's id, and the message's words and images with what became of the files; the fork can redo that.
+        """
         ...
 
     def export_session(self, session_id: str, fmt: str = "md") -> str:

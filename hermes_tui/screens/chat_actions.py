@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from .actions import conversation, notes, program, reading, sessions, settings
+from .actions import conversation, notes, program, reading, sessions, settings, undoing
 
 if TYPE_CHECKING:
     from .chat import ChatScreen
@@ -23,8 +23,10 @@ ACTIONS: Mapping[str, Action] = {
     "steer": conversation.steer,
     "queue": conversation.queue,
     "interrupt": conversation.interrupt,
-    "retry": conversation.retry,
-    "undo": conversation.undo,
+    "retry": undoing.retry,
+    "undo": undoing.undo,
+    "redo": undoing.redo,
+    "diff": undoing.diff,
     "compress": conversation.compress,
     "undo_compress": conversation.undo_compress,
     "new": conversation.new,

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hermes_tui.engine.api import AgentSession, ResumeProblem, StoredMessage
-from hermes_tui.engine.types.messages import typed_text
 from hermes_tui.widgets.choice_list import Choice
 
 if TYPE_CHECKING:
@@ -100,6 +99,8 @@ class ChatResume:
 
         def chosen(stored: StoredMessage | None) -> None:
             if stored is not None:
-                chat.sessions.fork(session_id, stored.id, before=True, prompt=typed_text(stored.message))
+                from .actions.undoing import rewind_to
+
+                rewind_to(chat, stored.id)
 
         chat.app.push_screen(RewindScreen(engine, session_id), chosen)

@@ -264,6 +264,7 @@ class ChatSessions:
         last = max((n for n, entry in enumerate(entries) if isinstance(entry, UserEntry)), default=len(entries))
         for entry in entries[last:]:
             transcript.remove(entry)
+            self._chat.presenter.entries.forget(entry)
 
     def _detach(self) -> None:
         if self._unsubscribe is not None:
@@ -298,19 +299,12 @@ class ChatSessions:
         current = session.state.session_id if session else ""
         chat.app.push_screen(SessionsScreen(chat.engine, str(Path.cwd()), current, query), chosen)
 
-    def fork(self, session_id: str, message_id: int | None, *, before: bool = False, prompt: str = "") -> None:
-        """Go on in a fork from a message, or from ``before`` it, with ``prompt`` ready to be edited."""
+    def fork(self, session_id: str, message_id: int | None) -> None:
+        """Go on in a fork from a message, or from the end."""
         chat, engine = self._chat, self._chat.engine
         if engine is None:
             return
-
-        def forked(fork_id: str) -> None:
-            self.open(fork_id, then=(lambda: chat.composer.put_back(prompt)) if prompt else None)
-
-        def work() -> None:
-            chat.app.call_later(forked, engine.fork_session(session_id, message_id, before=before))
-
-        chat.run_in_thread(work, "fork")
+        chat.run_in_thread(lambda: chat.app.call_later(self.open, engine.fork_session(session_id, message_id)), "fork")
 
     def welcome(self) -> None:
         """Help to connect a model."""

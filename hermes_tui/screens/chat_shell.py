@@ -27,13 +27,11 @@ class ChatShell:
 
     def __init__(self, chat: ChatScreen) -> None:
         self._chat = chat
-        self._changed: dict[str, FileRow] = {}
         self.jobs: tuple[JobRow, ...] = ()
         """The session's background jobs."""
 
     def reset(self) -> None:
         """Forget what belonged to another session."""
-        self._changed.clear()
         self._chat.panel.set_files(())
         self._chat.panel.set_context(())
         self.show_todos(())
@@ -113,11 +111,12 @@ class ChatShell:
         shown = sorted(jobs, key=lambda job: job.state != "running")
         self._chat.panel.set_jobs([TaskRow(job.command, job.state) for job in shown])
 
-    def show_changed_file(self, path: str, added: int, removed: int) -> None:
-        """Count a file that the agent changed."""
-        before = self._changed.get(path, FileRow(path))
-        self._changed[path] = FileRow(path, before.added + added, before.removed + removed)
-        self._chat.panel.set_files(list(self._changed.values()))
+    def show_files(self, event: ev.FilesChanged) -> None:
+        """Show the files that the agent changed in this session, as far as nobody took it back."""
+        rows = [
+            FileRow(str(one["path"]), int(one["added"]), int(one["removed"]), str(one["kind"])) for one in event.files
+        ]
+        self._chat.panel.set_files(rows, event.count - len(rows))
 
     def open_approval(self, request: ApprovalRequest) -> None:
         """Ask the person."""

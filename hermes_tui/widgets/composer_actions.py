@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -103,17 +104,20 @@ class ActionPrompt(ChipPrompt):
         self._stash.append(draft)
         self.post_message(self.StashChanged(len(self._stash)))
 
-    def put_back(self, text: str, draft: str = "") -> None:
+    def put_back(self, text: str, draft: str = "", images: Sequence[str] = ()) -> None:
         """Take a text back to be edited; what is being written goes to the stash, nothing is lost.
 
         Args:
             text: As it was sent.
             draft: The same with its blocks and images, if there is one.
+            images: Paths of its images, where there is no draft.
         """
         if not self.is_blank:
             self.action_stash()
         if draft:
             self.restore_draft(draft)
+        elif images:
+            self.restore_sent(text, images)
         else:
             self.set_value(text)
 

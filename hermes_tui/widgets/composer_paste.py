@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,6 +52,12 @@ class ChipPrompt(PromptText):
     def restore_draft(self, draft: str) -> None:
         """Bring back what ``text_for_draft`` gave; the caret goes to the end."""
         self.load_text(self.shelf.from_draft(draft))
+        self.move_cursor(self.document.end)
+        self._tell_attachments()
+
+    def restore_sent(self, text: str, images: Sequence[str]) -> None:
+        """Bring back a message that was sent with images; the caret goes to the end."""
+        self.load_text(self.shelf.with_images(paste.normalize(text), images))
         self.move_cursor(self.document.end)
         self._tell_attachments()
 

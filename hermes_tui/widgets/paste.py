@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
@@ -28,6 +29,7 @@ _PASTE_MARKER = re.compile(r"\x1b\[20[01]~")
 _UNSAFE_INLINE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\U0010fffc\U0010fffd]")
 """Would move the cursor, split lines in a way that cannot be undone, hide text, or look like a chip."""
 _CHIP = re.compile(f"{CHIP_OPEN}(Pasted|Image) #(\\d+)[^{CHIP_CLOSE}\n]*{CHIP_CLOSE}")
+_SENT_IMAGE = re.compile(r"\[Image #\d+[^\]\n]*\]")
 _DRAFT_MARK = CHIP_OPEN + "draft"
 
 
@@ -95,6 +97,16 @@ class PasteShelf:
     def images(self, document_text: str) -> tuple[str, ...]:
         """Return the paths of the images that are still in the text, in order."""
         return tuple(chip.content for _, _, chip in self.spans(document_text) if chip.kind == "image")
+
+    def with_images(self, text: str, paths: Sequence[str]) -> str:
+        """Take images in again and return the document: each where its label stands in a sent text, else at the end."""
+        self.clear()
+        tokens = [self.add_image(path).token for path in paths]
+        if needs_chip(text):
+            return " ".join([self.add_text(text).token, *tokens])
+        rest = iter(tokens)
+        text = _SENT_IMAGE.sub(lambda match: next(rest, match[0]), text)
+        return " ".join(filter(None, [text, *rest]))
 
     def clear(self) -> None:
         """Forget all chips."""

@@ -39,6 +39,8 @@ class FileRow:
     path: str
     added: int = 0
     removed: int = 0
+    kind: str = "changed"
+    """``created``, ``changed`` or ``deleted``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,23 +90,27 @@ class SidePanel(LineView):
             lines.append(Line(((f"{short_count(total):>6}  ", "strong"), (f"in all{share}", "")), hang=8))
         self._set("context", lines)
 
-    def set_files(self, rows: Sequence[FileRow]) -> None:
-        """Show the files that were changed."""
-        self._set(
-            "files",
-            [
-                Line(
-                    (
-                        (f"+{row.added}", "added"),
-                        (" ", ""),
-                        (f"-{row.removed}", "removed"),
-                        (f"  {one_line(row.path)}", ""),
-                    ),
-                    hang=2,
-                )
-                for row in rows
-            ],
-        )
+    def set_files(self, rows: Sequence[FileRow], more: int = 0) -> None:
+        """Show the files that were changed.
+
+        Args:
+            rows: The first of them.
+            more: How many there are besides.
+        """
+        lines = [
+            Line(
+                (
+                    (f"+{row.added}", "added"),
+                    (" ", ""),
+                    (f"-{row.removed}", "removed"),
+                    (f"  {one_line(row.path)}", ""),
+                    (f" ({row.kind})" if row.kind != "changed" else "", "muted"),
+                ),
+                hang=2,
+            )
+            for row in rows
+        ]
+        self._set("files", lines + [line(f"and {more:,} more", "muted")] * (more > 0))
 
     def set_subagents(self, rows: Sequence[TaskRow]) -> None:
         """Show the subagents."""

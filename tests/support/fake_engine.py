@@ -17,6 +17,7 @@ from hermes_tui.engine.api import (
     SessionRow,
     Snippet,
     StoredMessage,
+    Undone,
     UsageReport,
 )
 from hermes_tui.engine.types.errors import HermesError
@@ -36,6 +37,7 @@ class FakeEngine:
         self.providers: list[ProviderRow] = []
         self.rules: list[AllowRuleRow] = []
         self.spent = UsageReport()
+        self.rewound = Undone()
         self.check = ConnectionCheck(ok=True, text="It works.")
         self.errors: dict[str, HermesError] = {}
         self.saved_keys: dict[str, str] = {}
@@ -140,6 +142,10 @@ class FakeEngine:
     def export_session(self, session_id: str, fmt: str = "md") -> str:
         self._ask("export_session", session_id, fmt)
         return f"# {session_id}\n"
+
+    def rewind(self, session_id: str, message_id: int, *, files: bool) -> tuple[str, Undone]:
+        self._ask("rewind", session_id, message_id, files)
+        return "fork", self.rewound
 
     def usage(self, since_day: str = "") -> UsageReport:
         self._ask("usage", since_day)

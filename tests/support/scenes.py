@@ -16,10 +16,12 @@ from hermes_tui.engine.types.requests import ApprovalDecision, ClarifyRequest
 from hermes_tui.screens.approval import ApprovalScreen
 from hermes_tui.screens.approval_guard import Pacing
 from hermes_tui.screens.approval_modal import GuardedModal
+from hermes_tui.screens.changes import ChangesScreen
 from hermes_tui.screens.clarify import ClarifyScreen
 from hermes_tui.screens.model_picker import ModelPickerScreen
 from hermes_tui.screens.sessions import SessionsScreen
 from hermes_tui.screens.trust import TrustScreen
+from hermes_tui.screens.undo import Purpose, UndoScreen
 from hermes_tui.screens.welcome import WelcomeScreen
 from hermes_tui.widgets.countdown import Countdown
 from hermes_tui.widgets.fuzzy_list import FuzzyList
@@ -265,6 +267,39 @@ async def no_sessions(stage: Stage) -> None:
     await stage.open()
     await stage.show(SessionsScreen(stage.engine, "/", clock=lambda: NOW))  # type: ignore[arg-type]
     await stage.shows("No sessions yet")
+
+
+def undoing(*keys: str, purpose: Purpose = "undo", says: str) -> Scene:
+    """Return the scene of the question what to take back.
+
+    Args:
+        keys: Pressed once it is there.
+        purpose: What it is for.
+        says: What is on the screen in the end.
+    """
+
+    async def scene(stage: Stage) -> None:
+        await whole_turn(stage)
+        await stage.show(UndoScreen(story.UNDO_PLAN, purpose))
+        await stage.press(*keys)
+        await stage.idle()
+        await stage.shows(says)
+
+    return scene
+
+
+def changes(*keys: str, says: str) -> Scene:
+    """Return the scene of the changed files."""
+
+    async def scene(stage: Stage) -> None:
+        await whole_turn(stage)
+        await stage.show(ChangesScreen(lambda message_id: story.CHANGES, lambda: 0))
+        await stage.shows("docs/")
+        await stage.press(*keys)
+        await stage.idle()
+        await stage.shows(says)
+
+    return scene
 
 
 def models(query: str = "") -> Scene:

@@ -207,6 +207,15 @@ class MemoryStore:
     def undo_compression(self, session_id: str) -> bool:
         raise AssertionError("use the real database")
 
+    def last_exchange(self, session_id: str) -> StoredMessage | None:
+        return next((row for row in reversed(self.rows[session_id]) if row.message["role"] == "user"), None)
+
+    def redo_last(self, session_id: str) -> list[StoredMessage]:
+        raise AssertionError("use the real database")
+
+    def lineage_of(self, session_id: str) -> list[tuple[str, int]]:
+        return [(session_id, self._next_id)]
+
     def undo_last(self, session_id: str) -> str:
         rows = self.rows[session_id]
         last = max(i for i, row in enumerate(rows) if row.message["role"] == "user")

@@ -21,7 +21,16 @@ from textual.types import CSSPathType
 import hermes_tui.app
 from hermes_tui.app import HermesApp
 from hermes_tui.bridge import coalesce
-from hermes_tui.engine.api import Engine, EventSink, SessionState, StoredMessage
+from hermes_tui.engine.api import (
+    Engine,
+    EventSink,
+    FileChange,
+    SessionState,
+    StoredMessage,
+    Undone,
+    UndoPlan,
+    UndoScope,
+)
 from hermes_tui.engine.types.events import Event
 from hermes_tui.engine.types.inspection import ContextReport, RequestDetail, RequestRow
 from hermes_tui.engine.types.preferences import UiSettings
@@ -39,12 +48,20 @@ class StageSession:
     def __init__(self, state: SessionState) -> None:
         self.state = state
         self.turns: list[str] = []
+        self.images: list[Sequence[str]] = []
+        self.edits: tuple[FileChange, ...] = ()
+        self.plan = UndoPlan()
+        self.undone = Undone()
+        self.redone = Undone()
+        self.undos: list[str] = []
+        """Scopes that were taken back, and what else was asked for."""
 
     def subscribe(self, sink: EventSink) -> Callable[[], None]:
         return lambda: None
 
     def run_turn(self, text: str, images: Sequence[str] = ()) -> Mapping[str, Any]:
         self.turns.append(text)
+        self.images.append(images)
         return {}
 
     def interrupt(self, reason: str = "user") -> None:
@@ -52,6 +69,23 @@ class StageSession:
 
     def history(self, before_id: int | None = None, limit: int = 200) -> list[StoredMessage]:
         return []
+
+    def changes(self, message_id: int = 0) -> tuple[FileChange, ...]:
+        return self.edits[:1] if message_id else self.edits
+
+    def last_message_id(self) -> int:
+        return 7
+
+    def plan_undo(self, since_id: int = 0) -> UndoPlan:
+        return replace(self.plan, message_id=since_id or self.plan.message_id)
+
+    def undo(self, scope: UndoScope = "message") -> Undone:
+        self.undos.append(scope)
+        return self.undone
+
+    def redo(self) -> Undone:
+        self.undos.append("redo")
+        return self.redone
 
     def replay(self, messages: Sequence[StoredMessage]) -> list[Event]:
         return []

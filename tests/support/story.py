@@ -14,10 +14,13 @@ from support.snapshots import NOW
 
 from hermes_tui.engine.api import (
     AllowRuleRow,
+    FileChange,
+    KeptFile,
     ModelRow,
     ProviderRow,
     SessionRow,
     StoredMessage,
+    UndoPlan,
 )
 from hermes_tui.engine.types import events as ev
 from hermes_tui.engine.types.requests import ApprovalRequest, CommandPart, TouchedPath
@@ -380,3 +383,24 @@ RULES: Sequence[AllowRuleRow] = (
     AllowRuleRow(rule="npm publish --dry-run", kind="allow", scope="~/src/lighthouse", hits=3),
     AllowRuleRow(rule="docker compose down", kind="deny", scope="everywhere"),
 )
+
+
+CHANGES = (
+    FileChange(path="docs/", kind="created", by_command=True),
+    FileChange(
+        path="docs/flushing.md", kind="created", added=2, by_command=True,
+        diff="--- /dev/null\n+++ b/docs/flushing.md\n@@ -0,0 +1,2 @@\n+# Flushing\n+It goes out at once.\n",
+    ),
+    FileChange(path="run-tests.sh", kind="changed", note="mode 644 became 755", by_command=True),
+    FileChange(path="src/lighthouse/sync.py", kind="changed", added=5, removed=2, diff=DIFF),
+    FileChange(path="tests/data/old.bin", kind="deleted", note="no text (1,204 bytes)", by_command=True),
+)  # fmt: skip
+"""What the agent did to files, one of each kind."""
+
+UNDO_PLAN = UndoPlan(
+    message_id=7,
+    text=ASKED,
+    files=CHANGES,
+    kept=(KeptFile(path="CHANGELOG.md", why="changed since, not by this turn"),),
+)
+"""What an undo of it would do."""

@@ -56,6 +56,11 @@ class Paths:
         return self.data_dir / "state.db"
 
     @property
+    def checkpoints(self) -> Path:
+        """What the agent did to files, to take it back."""
+        return self.data_dir / "checkpoints.db"
+
+    @property
     def rule_hits_file(self) -> Path:
         """How often each approval rule decided."""
         return self.data_dir / "rule_hits.json"

@@ -171,6 +171,18 @@ class WebSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointSettings:
+    """``[checkpoints]``."""
+
+    enabled: bool = True
+    """Keep what is needed to take back the agent's changes to files; False takes back messages only."""
+    max_total_mb: int = field(default=500, metadata={"min": 1})
+    """What may be kept of all folders, packed; the oldest goes first."""
+    keep_days: float = field(default=30.0, metadata={"min": 0.0})
+    """Age at which it goes anyway."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings."""
 
@@ -196,5 +208,7 @@ class Settings:
     """Limits of tools."""
     web: WebSettings = WebSettings()
     """What the web tools may reach."""
+    checkpoints: CheckpointSettings = CheckpointSettings()
+    """Undo of the agent's changes to files."""
     ui: UiSettings = field(default_factory=UiSettings)
     """The screen."""

@@ -11,6 +11,7 @@ from typing import Any, cast
 from ...tools.base import Tool
 from ...tools.ports import CALLS
 from ...tools.session import JOBS
+from ..checkpoints.tracker import Tracker
 from ..context.compare import context_parts
 from ..context.tokens import tool_tokens
 from ..policy.approvals import Approvals
@@ -19,7 +20,7 @@ from ..policy.guardrails import Guardrails
 from ..policy.redaction import Redactor
 from ..providers.base import Endpoint, ModelRequest
 from ..types.errors import HermesError
-from ..types.events import ModelChanged
+from ..types.events import ModelChanged, Notice
 from ..types.ids import new_turn_id
 from ..types.inspection import ContextReport
 from ..types.messages import JsonObject, Message, text_of
@@ -30,6 +31,7 @@ from .assembly import (
     conversation_parts,
     make_compressor,
     make_services,
+    make_undoing,
     side_endpoint,
     title_asker,
     web_services,
@@ -91,6 +93,10 @@ class Agent:
         self._requests = options.parent.requests if options.parent is not None else RequestLog()
         self.route = Route(parts.resolve, options.model, parts.settings.fallback_providers, forget_key=parts.forget_key)
         self.conversation = Conversation(conversation_parts(options, parts, self.hub))
+        self._tracker = options.parent.tracker if options.parent else self._new_tracker()
+        self.undoing = make_undoing(
+            options, parts, self.conversation, self.hub.emit, lambda: self.is_running, self._tracker
+        )
         self._objects = SessionObjects()
         self.jobs = SessionJobs(self.hub.emit, Redactor(parts.secrets).text, options.platform)
         self._objects.get(JOBS, lambda: self.jobs.table)
@@ -359,7 +365,8 @@ class Agent:
             system_message=system_message,
             max_iterations=self._options.max_iterations or self._parts.settings.agent.max_turns,
             mode_note=lambda: PLAN_MODE if self._parts.gate.mode == "plan" else "",
-            news=self.jobs.take_news,
+            news=self._news,
+            on_begin=self._watch_files,
         )
 
     def _services_now(self) -> dict[str, object]:
@@ -391,6 +398,28 @@ class Agent:
             window = limit = 0
         parts = context_parts(conversation.system, definitions, conversation.tokens_by_role(), conversation.factor)
         return ContextReport(parts=parts, window=window, limit=limit)
+
+    def _new_tracker(self) -> Tracker | None:
+        if self._parts.checkpoints is None:
+            return None
+        return Tracker(
+            self._parts.checkpoints,
+            self._options.workspace,
+            on_edit=lambda paths: self.undoing.tell_files(),
+            on_problem=lambda text: self.hub.emit(Notice(level="warning", text=text, kind="undo")),
+        )
+
+    def _news(self) -> str:
+        """Return, once, what the model should know of files that were taken back, and of its jobs."""
+        return self.undoing.take_news() + self.jobs.take_news()
+
+    def _watch_files(self, message_id: int) -> None:
+        """Count what happens to files from now on to the turn of a message."""
+        self.undoing.close_redo()
+        if self._tracker is not None and self._options.parent is None:
+            self._tracker.begin_turn(self.session_id, message_id)
+            if any(tool.name == "terminal" for tool in self._tools()):
+                self._tracker.prepare()
 
     def _tools(self) -> list[Tool]:
         """Return the tools of this turn, sorted by name; those that need a person only when one can be asked."""
@@ -426,6 +455,7 @@ class Agent:
                 add_usage=self._count_child,
                 requests=self._requests,
                 no_budget=self._spending.refusal,
+                tracker=self._tracker,
             ),
         )
         return Agent(options, self._parts)
@@ -471,7 +501,15 @@ class Agent:
             services=self._services_now(),
         )
         planner = Planner({tool.name: tool for tool in tools}, self._checker)
-        return Executor(parts.registry, planner, judge, guardrails, context, Redactor(parts.secrets))
+        return Executor(
+            parts.registry,
+            planner,
+            judge,
+            guardrails,
+            context,
+            Redactor(parts.secrets),
+            tracker=None if by_person else self._tracker,
+        )
 
     def _count_aside(self, endpoint: Endpoint, usage: Usage | None, is_whole: bool) -> None:
         """Count what a side task used towards the session."""

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from ...tools.web_fetch import Fetcher
 from ...tools.web_providers import find_engine
 from ...tools.web_urls import HostRules
+from ..checkpoints.history import FileHistory
+from ..checkpoints.tracker import Tracker
 from ..config.settings import AuxiliarySettings
 from ..context.compression import SummaryEngine
 from ..policy.approvals import Approvals
@@ -28,6 +30,7 @@ from .options import AgentOptions, AgentParts
 from .recall import StoreRecall
 from .route import Route
 from .title import ask_title
+from .undoing import Undoing
 
 
 def make_compressor(
@@ -124,6 +127,27 @@ def web_services(parts: AgentParts, model: str) -> dict[str, object]:
     if engine := find_engine(web.search_provider, web.search_url, parts.env):
         services["search"] = engine
     return services
+
+
+def make_undoing(
+    options: AgentOptions,
+    parts: AgentParts,
+    conversation: Conversation,
+    emit: Callable[[Event], None],
+    is_running: Callable[[], bool],
+    tracker: Tracker | None,
+) -> Undoing:
+    """Return what takes back exchanges, and what their turns did to files."""
+    db = parts.checkpoints
+    return Undoing(
+        conversation,
+        parts.store,
+        FileHistory(db, options.workspace, parts.store.lineage_of) if db is not None else None,
+        parts.spill_dir / "images",
+        emit=emit,
+        is_running=is_running,
+        problem=lambda: tracker.problem if tracker is not None else "",
+    )
 
 
 def side_endpoint(task: str, parts: AgentParts, route: Route) -> Endpoint:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from ..api import StoredMessage
 from ..context.compression import kept_rows
 from ..context.memory import MemoryBook, Snapshot
 from ..context.project_files import ProjectFile, find_project_file
@@ -186,12 +187,24 @@ class Conversation:
         self._window.build(self.history)
         return True
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether the session has a row."""
+        return self._is_stored
+
     def undo(self) -> str:
         """Take back the last exchange and return its user text."""
         text = self._parts.store.undo_last(self.session_id) if self._is_stored else ""
         if self._is_stored:
             self._take_history()
         return text
+
+    def redo(self) -> list[StoredMessage]:
+        """Bring back the exchange that was taken back last, unless something was said since; returns its rows."""
+        rows = self._parts.store.redo_last(self.session_id) if self._is_stored else []
+        if rows:
+            self._take_history()
+        return rows
 
     def prompt(self, tool_names: Sequence[str], system_message: str) -> str:
         """Return the system prompt, built and stored once per session."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from ...tools.ports import ToolContext
+from ..checkpoints.tracker import Tracker
 from ..policy.approvals import Approvals
 from ..types.errors import HermesError
 from ..types.events import Event, ToolFinished, ToolStarted
@@ -50,6 +51,8 @@ class Parent:
     """Keeps its requests among the parent's."""
     no_budget: Callable[[AskUser], str]
     """Says why it may not go on, empty when it may; asks the person through the function given."""
+    tracker: Tracker | None = None
+    """Counts what it does to files."""
 
 
 class Child(Protocol):

@@ -8,12 +8,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
 from ...tools.base import Assessment, ToolFailure, display_generic
 from ...tools.ports import CALLS
 from ...tools.registry import ToolRegistry
+from ..checkpoints.tracker import Tracker
 from ..policy.guardrails import Guardrails
 from ..policy.redaction import Redactor
 from ..types.errors import ToolError
@@ -21,7 +23,7 @@ from ..types.events import Outcome, ToolFinished, ToolStarted
 from ..types.messages import ToolCall
 from .interrupt import CancelToken
 from .job import Done, Job
-from .judge import Judge
+from .judge import Judge, Permission
 from .plan import PlannedCall, Planner, can_run_together
 from .results import BATCH_MAX_CHARS, MIN_CHARS, CallResult, as_text, cap, checked, failure
 from .script_calls import ScriptCalls
@@ -54,6 +56,7 @@ class Executor:
         parts: What every call's context shares.
         redactor: Cleans results of secrets where they are shown.
         max_run_s: Hard limit of one handler.
+        tracker: Follows what calls do to files.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class Executor:
         parts: ContextParts,
         redactor: Redactor,
         max_run_s: float = MAX_RUN_S,
+        tracker: Tracker | None = None,
     ) -> None:
         self._registry = registry
         self._planner = planner
@@ -74,6 +78,7 @@ class Executor:
         self._parts = replace(parts, services={**parts.services, CALLS: ScriptCalls(self, planner)})
         self._redactor = redactor
         self._max_run_s = max_run_s
+        self._tracker = tracker
 
     def run(
         self,
@@ -143,7 +148,8 @@ class Executor:
                 return failure(NOT_RUN), "interrupted"
             job.is_read = permission.is_read
             on_run()
-            payload = checked(planned.tool.handler(permission.args, job.context))
+            with self._watch(permission):
+                payload = checked(planned.tool.handler(permission.args, job.context))
         except ToolFailure as error:
             payload, permission = failure(error.message, **error.details), None
         except ToolError as error:
@@ -198,6 +204,11 @@ class Executor:
     def max_run_s(self) -> float:
         """Hard limit of one handler."""
         return self._max_run_s
+
+    def _watch(self, permission: Permission) -> AbstractContextManager[None]:
+        if self._tracker is None:
+            return nullcontext()
+        return self._tracker.watch(permission.writes, is_command=permission.is_command)
 
     def _assess(self, job: Job) -> Assessment | None:
         planned = job.planned

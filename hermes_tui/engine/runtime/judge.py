@@ -70,6 +70,10 @@ class Permission:
     """Something the model must know about what ran."""
     is_read: bool = False
     """Whether the call changes nothing."""
+    writes: tuple[str, ...] = ()
+    """Absolute paths that it says it will write or delete."""
+    is_command: bool = False
+    """It runs a command or code that may change any file."""
 
 
 class Judge:
@@ -111,7 +115,7 @@ class Judge:
             assessment = tool.assess(args, context)
             verdict = self._verdict(tool, assessment, context)
             if verdict.verdict == "allow":
-                return Permission(args=args, note=note, is_read=_is_read(assessment))
+                return _permission(args, note, assessment, verdict, context)
             if verdict.verdict != "ask":
                 return Permission(args=args, refusal=self._blocked(verdict))
             request = self._request(tool, assessment, verdict, context)
@@ -138,7 +142,7 @@ class Judge:
             verdict = self._verdict(tool, now, context)
             if verdict.verdict in BLOCKED:
                 return Permission(args=args, refusal=self._blocked(verdict))
-            return Permission(args=args, note=note, is_read=_is_read(assessment))
+            return _permission(args, note, now, verdict, context)
         return Permission(args=args, refusal=failure("What this call would do kept changing, so it did not run."))
 
     def _blocked(self, verdict: Verdict) -> dict[str, Any]:
@@ -215,6 +219,20 @@ class Judge:
             can_edit=assessment.is_editable,
             deadline_s=self._deadline_s(),
         )
+
+
+def _permission(
+    args: Mapping[str, Any], note: str, assessment: Assessment, verdict: Verdict, context: CallContext
+) -> Permission:
+    cwd = context_cwd(assessment, context)
+    writes = [use for use in assessment.paths if use.kind != "read"]
+    return Permission(
+        args=args,
+        note=note,
+        is_read=_is_read(assessment),
+        writes=tuple(use.real or os.path.normpath(os.path.join(cwd, use.path)) for use in writes),  # noqa: PTH118
+        is_command=bool(assessment.command or assessment.code) and not verdict.changes_nothing,
+    )
 
 
 def _spellings(use: PathUse, cwd: str) -> list[str]:

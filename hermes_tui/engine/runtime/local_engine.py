@@ -8,10 +8,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from ..api import AgentSession, SessionState
 from ..context.memory import MemoryBook
 from ..policy.trust import TrustStore
+from ..store.checkpoints import CheckpointDB
 from ..store.db import SessionDB
 from ..types.errors import SessionNotFound
 from .agent import Agent, AgentOptions, AgentParts
@@ -37,6 +39,8 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirect
         notices: What went wrong while starting.
         warm_up: Loads what the first request of a model needs; called in a thread.
         secrets: Returns the values of the keys in use, which no export may hold.
+        checkpoints: What was done to files.
+        image_dir: Private folder for images of messages that return to the prompt.
     """
 
     def __init__(
@@ -51,8 +55,10 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirect
         notices: Sequence[tuple[str, str]] = (),
         warm_up: Callable[[Agent], None] = lambda agent: None,
         secrets: Callable[[], Collection[str]] = tuple,
+        checkpoints: CheckpointDB | None = None,
+        image_dir: Path = Path(),
     ) -> None:
-        SessionDirectory.__init__(self, store, secrets)
+        SessionDirectory.__init__(self, store, secrets, checkpoints, image_dir)
         ModelDirectory.__init__(self, model_parts)
         TrustDirectory.__init__(self, trust)
         MemoryDirectory.__init__(self, memory)
@@ -129,4 +135,7 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirect
         self._model_parts.rules.save_hits()
         if not self._store.read_only_reason:
             self._store.purge_deleted(UNDO_DELETE_S)
+            self._forget_checkpoints()
+        if self._checkpoints is not None:
+            self._checkpoints.close()
         self._store.close()

@@ -84,7 +84,9 @@ class TurnParts:
     mode_note: Callable[[], str] = str
     """Words on the present mode that go with the next request only; usually empty."""
     news: Callable[[], str] = str
-    """Returns, once, a block on what the model should know of its background jobs; usually empty."""
+    """Returns, once, a block on what the model should know since the last turn: jobs, undone files; usually empty."""
+    on_begin: Callable[[int], None] = lambda message_id: None
+    """Told the row of the message that begins the turn."""
 
 
 class Turn:
@@ -151,7 +153,7 @@ class Turn:
         self._parts.load()
         self._conversation.ensure_stored(model, provider)
         self._conversation.answer_open_calls()  # of a turn that was killed
-        self._conversation.commit(self._with_news(message))
+        self._parts.on_begin(self._conversation.commit(self._with_news(message)))
         self._system = self._conversation.prompt(self._parts.tool_names, self._parts.system_message)
         self._fixed_tokens = text_tokens(self._system) + tool_tokens(self._parts.tools)
         self._conversation.fixed_tokens = self._fixed_tokens

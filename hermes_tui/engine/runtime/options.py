@@ -11,6 +11,7 @@ from ...tools.registry import ToolRegistry
 from ..config.settings import Settings
 from ..context.compression import ContextEngine
 from ..context.memory import MemoryBook
+from ..store.checkpoints import CheckpointDB
 from .callbacks import Callback
 from .delegation import Parent
 from .interrupt import CancelToken
@@ -73,6 +74,8 @@ class AgentParts:
     """Notes of earlier sessions."""
     archive: SessionArchive | None = None
     """Everything ever said, for the tool that searches it."""
+    checkpoints: CheckpointDB | None = None
+    """What was done to files, for undo; None keeps nothing."""
     context_engine: ContextEngine | None = None
     """How histories are shortened; a summary of their middle when None."""
     cost_usd: Cost = lambda endpoint, usage: None

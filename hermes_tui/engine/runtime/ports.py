@@ -86,8 +86,20 @@ class MessageStore(Protocol):
         """Send again what the newest summary stands for; False when there is none."""
         ...
 
+    def last_exchange(self, session_id: str) -> StoredMessage | None:
+        """Return the message that :meth:`undo_last` would take back."""
+        ...
+
     def undo_last(self, session_id: str) -> str:
         """Hide the last exchange and return its user text."""
+        ...
+
+    def redo_last(self, session_id: str) -> list[StoredMessage]:
+        """Show again what was hidden last, unless something was said since; returns its rows."""
+        ...
+
+    def lineage_of(self, session_id: str) -> Sequence[tuple[str, int]]:
+        """Return the sessions that a session's past consists of, each with its last row that belongs."""
         ...
 
 

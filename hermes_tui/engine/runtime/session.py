@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...tools.registry import ToolRegistry
-from ..api import EventSink, SessionState, StoredMessage
+from ..api import EventSink, FileChange, SessionState, StoredMessage, Undone, UndoPlan, UndoScope
 from ..types.errors import HermesError, StoreError
 from ..types.events import (
     Event,
@@ -163,11 +163,25 @@ class LiveSession:
         self._agent.hub.emit(SessionTitled(title=stored))
         return stored
 
-    def undo(self) -> str:
-        """Take back the last exchange and return its user text."""
-        if self._agent.is_running:
-            raise HermesError("A turn is running.", hint="Interrupt it first, then undo.")
-        return self._agent.conversation.undo()
+    def changes(self, message_id: int = 0) -> tuple[FileChange, ...]:
+        """What the agent did to files and nobody took back: in the turn of a message, in the whole session when 0."""
+        return self._agent.undoing.changes(message_id)
+
+    def last_message_id(self) -> int:
+        """The message that :meth:`undo` would take back; 0 when there is none."""
+        return self._agent.undoing.last_message_id()
+
+    def plan_undo(self, since_id: int = 0) -> UndoPlan:
+        """Say what :meth:`undo` would do; with ``since_id``, what going back to before that message would."""
+        return self._agent.undoing.plan(since_id)
+
+    def undo(self, scope: UndoScope = "message") -> Undone:
+        """Take back the last exchange, what its turn did to files, or both. Files that changed since stay."""
+        return self._agent.undoing.undo(scope)
+
+    def redo(self) -> Undone:
+        """Take back the last undo, unless something was said since. Files that changed since stay."""
+        return self._agent.undoing.redo()
 
     def compress(self, focus: str = "") -> str:
         """Summarise older messages now, or after the running turn; returns in words what came of it."""
@@ -205,6 +219,7 @@ class LiveSession:
                 self._agent.load()
                 self._announce()
                 self._tell_damage()
+                self._agent.undoing.tell_files()
             self._warm_up()
         except StoreError as error:
             self._agent.hub.emit(Notice(level="error", text=error.message, hint=error.hint, kind="store"))

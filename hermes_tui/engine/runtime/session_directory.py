@@ -7,13 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from ..api import SearchPage, SessionRow, SessionSort, StoredMessage, UsageReport, UsageRow
+from ..api import SearchPage, SessionRow, SessionSort, StoredMessage, Undone, UsageReport, UsageRow
+from ..checkpoints.history import FileHistory
 from ..policy.redaction import Redactor
+from ..store.checkpoints import CheckpointDB
 from ..store.db import SessionDB
 from ..store.export import ExportFormat
-from ..types.errors import ConfigError, StoreReadOnly
+from ..types.errors import ConfigError, StoreError, StoreReadOnly
+from ..types.messages import typed_text
+from .undoing import image_files
 
 UNDO_DELETE_S = 10.0
 """Seconds for which a deleted session can be brought back. Source: design/sessions.md 3."""
@@ -28,10 +34,20 @@ class SessionDirectory:
     Args:
         store: The open database.
         secrets: Returns the values of the keys in use, which no export may hold.
+        checkpoints: What was done to files.
+        image_dir: Private folder for images of messages that return to the prompt.
     """
 
-    def __init__(self, store: SessionDB, secrets: Callable[[], Collection[str]] = tuple) -> None:
+    def __init__(
+        self,
+        store: SessionDB,
+        secrets: Callable[[], Collection[str]] = tuple,
+        checkpoints: CheckpointDB | None = None,
+        image_dir: Path = Path(),
+    ) -> None:
         self._store = store
+        self._checkpoints = checkpoints
+        self._image_dir = image_dir
         self._redactor = Redactor(secrets)
 
     def latest_session_id(self, cwd: str | None = None) -> str | None:
@@ -86,6 +102,25 @@ class SessionDirectory:
     def fork_session(self, session_id: str, message_id: int | None = None, *, before: bool = False) -> str:
         """Start a session that shares this one's past up to a message (without it if ``before``); returns its id."""
         return self._store.fork(session_id, message_id, before=before)
+
+    def rewind(self, session_id: str, message_id: int, *, files: bool) -> tuple[str, Undone]:
+        """Fork a session before a message, and take back what turns from there on did to files if ``files``."""
+        found = self._store.around(session_id, message_id, 1)
+        message = found[0].message if found and found[0].id == message_id else None
+        fork_id = self._store.fork(session_id, message_id, before=True)
+        done = Undone()
+        if files and self._checkpoints is not None:
+            history = FileHistory(self._checkpoints, Path(self._store.row(session_id).cwd), self._store.lineage_of)
+            done = history.undo(session_id, message_id, "files", onwards=True, redone_in=fork_id)
+        if message is None:
+            return fork_id, done
+        return fork_id, replace(done, text=typed_text(message), images=image_files(message, self._image_dir))
+
+    def _forget_checkpoints(self) -> None:
+        """Take away what was kept for sessions that are erased."""
+        if self._checkpoints is not None:
+            with suppress(StoreError):
+                self._checkpoints.forget(self._store.existing)
 
     def export_session(self, session_id: str, fmt: str = "md") -> str:
         """Return the session as Markdown, JSON or HTML text, secrets taken out."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from . import live
@@ -38,6 +38,15 @@ class RemovalPart(Part):
             )
 
         return self._db.write(job)
+
+    def existing(self, session_ids: Collection[str]) -> set[str]:
+        """Return those of some ids that belong to stored sessions."""
+        with self._db.read() as conn:
+            return {
+                session_id
+                for session_id in session_ids
+                if conn.execute("SELECT 1 FROM sessions WHERE id = ?", (session_id,)).fetchone() is not None
+            }
 
     def prune(
         self,

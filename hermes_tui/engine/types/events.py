@@ -271,6 +271,16 @@ class JobsChanged(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FilesChanged(Event):
+    """What the agent did to files in this session, and nobody took back, is now this."""
+
+    files: tuple[Mapping[str, str | int], ...]
+    """``{"path", "kind", "added", "removed"}`` with kind ``created``, ``changed`` or ``deleted``; the first 200."""
+    count: int
+    """Of all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SteerChanged(Event):
     """Text for the running turn was accepted, delivered, or handed back."""
 

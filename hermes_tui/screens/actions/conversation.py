@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hermes_tui.engine.types.errors import HermesError
-from hermes_tui.widgets.composer_commands import kind_of
 
 if TYPE_CHECKING:
     from hermes_tui.screens.chat import ChatScreen
@@ -38,38 +37,6 @@ def queue(chat: ChatScreen, args: str) -> None:
         composer.clear_draft()
     else:
         chat.say("Write what to queue: /queue TEXT", error=True)
-
-
-def undo(chat: ChatScreen, args: str, *, resend: bool = False) -> None:
-    """Take back your last message; its text returns to the prompt."""
-    del args
-    session = chat.turns.session
-    if session is None:
-        return
-    if chat.turns.running:
-        chat.say("Stop the turn first (esc).", error=True)
-        return
-
-    def work() -> None:
-        text = session.undo()
-        chat.app.call_later(done, text)
-
-    def done(text: str) -> None:
-        if not text:
-            chat.say("There is nothing to take back.")
-            return
-        chat.sessions.drop_last_exchange()
-        if resend and kind_of(text) == "message":
-            chat.turns.send(text)
-        else:  # also a command of the person's own: it is run again by their hand only
-            chat.composer.put_back(text)
-
-    chat.run_in_thread(work, "undo")
-
-
-def retry(chat: ChatScreen, args: str) -> None:
-    """Take back the last answer and send the same message again."""
-    undo(chat, args, resend=True)
 
 
 def compress(chat: ChatScreen, args: str, *, undo: bool = False) -> None:

@@ -120,7 +120,7 @@ def test_undo_takes_back_the_last_exchange_from_store_and_requests(tmp_path: Pat
     made, session = live([say("a"), say("b"), say("c")], tmp_path)
     session.run_turn("one")
     session.run_turn("two")
-    assert session.undo() == "two"
+    assert session.undo().text == "two"
     session.run_turn("three")
     sent = [message["content"] for message in made.client.requests[-1].messages[1:]]
     assert sent == ["one", "a", "three"]

@@ -11,7 +11,7 @@ from typing import Literal, Protocol, TypeAlias, cast
 from ...config.settings import ApprovalSettings, ProjectRules
 from ...types.errors import ConfigError
 from ...types.preferences import ApprovalMode
-from ...types.requests import CommandPart, TouchedPath
+from ...types.requests import CommandPart, TouchedPath, VerdictName
 from ..rule_hits import RuleHits
 from .code import READING_TOOLS, ScriptFacts, read_script
 from .facts import Issue, Level, Word
@@ -191,12 +191,13 @@ class ShellGate:
         reasons = tuple(dict.fromkeys(findings))
         if self._mode == "plan":
             changing = tuple(f"calls {name}" for name in sorted(facts.tools - READING_TOOLS))
-            return Verdict(verdict="plan" if reasons or changing else "allow", reasons=(*reasons, *changing))
+            verdict: VerdictName = "plan" if reasons or changing else "allow"
+            return Verdict(verdict=verdict, reasons=(*reasons, *changing), changes_nothing=not reasons)
         asks_from = ASKS_FROM[self._mode]
         if asked or asks_from <= Level.UNKNOWN or (reasons and asks_from <= Level.DANGER):
             told = tuple(dict.fromkeys((*asked, *reasons))) or (RUNS_CODE,)
-            return Verdict(verdict="ask", reasons=told, parts=_code_parts(facts))
-        return Verdict(verdict="allow", parts=_code_parts(facts))
+            return Verdict(verdict="ask", reasons=told, parts=_code_parts(facts), changes_nothing=not reasons)
+        return Verdict(verdict="allow", parts=_code_parts(facts), changes_nothing=not reasons)
 
     def remember(self, rules: Sequence[str], scope: RuleScope = "session", cwd: str = "") -> None:
         """Keep allow rules: in memory at once, and in the store unless the scope is ``session``.

@@ -247,7 +247,14 @@ class CommandJudge:
                 )
         verdict: VerdictName = max(verdicts, key=STRICTNESS.index, default="allow")
         ordered = [reason for _, reason in sorted(reasons, key=lambda item: -item[0])]
-        return Verdict(verdict=verdict, reasons=tuple(dict.fromkeys(ordered)), parts=tuple(parts))
+        issues = [issue for judged in state.judged for issue in judged.finding.issues]
+        issues += [issue for issue, _, _ in state.loose]
+        return Verdict(
+            verdict=verdict,
+            reasons=tuple(dict.fromkeys(ordered)),
+            parts=tuple(parts),
+            changes_nothing=plan_verdict(issues) != "plan",
+        )
 
     def _propose(self, state: _State, text: str, cwd: str) -> tuple[str, ...]:
         """Return rules that turn this very text into ``allow``; proven by judging it again with them."""

@@ -34,6 +34,9 @@ class Verdict:
     touched: tuple[TouchedPath, ...] = ()
     """Paths that it would change, or read in spite of a rule."""
 
+    changes_nothing: bool = False
+    """A command that provably only reads, or a script that reaches nothing but tools."""
+
     @property
     def needs_person(self) -> bool:
         """Whether only a person may wave it through."""
