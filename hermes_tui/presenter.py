@@ -310,6 +310,8 @@ class Presenter:
     def __init__(self, log: Log, shell: Shell) -> None:
         self.entries = EntryPresenter(log)
         self._shell = shell
+        self._waiting: dict[str, str] = {}
+        """Open approvals: request id -> tool."""
 
     def present_all(self, events: Sequence[ev.Event]) -> None:
         """Show the events of one frame."""
@@ -340,10 +342,12 @@ class Presenter:
             case ev.RequestRetrying(attempt=attempt, max_attempts=most, wait_s=wait_s):
                 shell.show_activity(f"retry {attempt}/{most}" + (f" in {wait_s:.0f} s" if wait_s >= 1 else ""))
             case ev.ApprovalRequested(request=request):
+                self._waiting[request.request_id] = request.tool
                 shell.show_activity("waiting for approval")
                 shell.open_approval(request)
             case ev.ApprovalResolved(request_id=request_id, decision=decision):
                 shell.close_approval(request_id, decision)
+                self._go_on(request_id)
             case ev.ClarifyRequested(request=question):
                 shell.show_activity("waiting for your answer")
                 shell.open_clarify(question)
@@ -358,6 +362,12 @@ class Presenter:
             items = event.display.get("items")
             if event.display.get("kind") == "todo" and isinstance(items, list):
                 self._shell.show_todos([item for item in items if isinstance(item, dict)])  # type: ignore[misc]
+
+    def _go_on(self, request_id: str) -> None:
+        """Say what runs once the last approval is answered; the call began to be shown before it was asked about."""
+        tool = self._waiting.pop(request_id, "")
+        if tool and not self._waiting:
+            self._shell.show_activity(f"running {tool}")
 
     def _present_state(self, event: ev.Event) -> None:
         shell = self._shell

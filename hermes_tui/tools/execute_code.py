@@ -184,7 +184,7 @@ def display(args: Args, result: Result | None) -> dict[str, Any]:
     shown["output"] = output[-DISPLAY_CHARS:] or str(result.get("error") or "(no output)")
     shown["output_cut"] = len(output) > DISPLAY_CHARS or bool(result.get("truncated"))
     shown["calls"] = [str(line) for line in result.get("calls") or ()]
-    shown["exit_code"] = result.get("exit_code")
+    shown["exit_code"] = None if result.get("timed_out") or result.get("interrupted") else result.get("exit_code")
     count = int(result.get("call_count") or 0)
     calls = f"{count} call{'s' * (count != 1)}" if count else ""
     return shown | {"summary": calls if result.get("ok") else str(result.get("error") or "")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -191,6 +192,18 @@ def test_text_of_a_subagent_stays_out_of_the_conversation() -> None:
     log, shell = Log(), Shell()
     Presenter(log, shell).present(ev.TextDelta(text="psst", agent_id="child"))
     assert (log, shell.calls) == ([], [])
+
+
+def test_after_the_last_approval_the_tool_is_said_to_run() -> None:
+    log, shell = Log(), Shell()
+    presenter = Presenter(log, shell)
+    presenter.present(ev.ApprovalRequested(request=REQUEST))
+    presenter.present(ev.ApprovalRequested(request=replace(REQUEST, request_id="r9")))
+    for request_id in ("r1", "r9"):
+        decision = ApprovalDecision(choice="once")
+        presenter.present(ev.ApprovalResolved(request_id=request_id, call_ids=("c1",), decision=decision))
+    said = [args[0] for name, args in shell.calls if name == "show_activity"]
+    assert said == ["waiting for approval", "waiting for approval", "running terminal"]
 
 
 def test_calls_of_a_script_make_no_cards() -> None:

@@ -18,6 +18,9 @@ from .plan import Planner
 from .results import BATCH_MAX_CHARS, CallResult
 from .tool_context import CallContext
 
+MAX_SUMMARY_CHARS = 120
+"""Of one call's outcome in its line."""
+
 
 class Steps(Protocol):
     """The part of the executor that carries out one call."""
@@ -90,5 +93,12 @@ def _line(done: CallResult) -> str:
     """Say in a line what a call did and how it went."""
     shown = done.display
     head = " ".join(str(word) for word in (shown.get("verb") or done.name, shown.get("target")) if word)
-    how = filter(None, ("" if done.outcome == "ok" else done.outcome, str(shown.get("summary") or "")))
-    return " ".join(f"{head}: {' '.join(how) or 'ok'}".split())
+    summary = str(shown.get("summary") or "")[:MAX_SUMMARY_CHARS]
+    match done.outcome:
+        case "ok":
+            how = summary or "ok"
+        case "error":
+            how = summary or "error"
+        case other:
+            how = other
+    return " ".join(f"{head}: {how}".split())
