@@ -69,7 +69,6 @@ def run(code: str, tools: Mapping[str, Callable[..., Any]]) -> int:
     module = types.ModuleType(MODULE)
     vars(module).update(tools)
     sys.modules[MODULE] = module
-    sys.path.append(str(os.getcwd()))  # noqa: PTH109 - last, so that nothing there can stand in for the library
     sys.argv = [SCRIPT]
     linecache.cache[SCRIPT] = (len(code), None, code.splitlines(keepends=True), SCRIPT)
     try:

@@ -199,11 +199,13 @@ def test_it_runs_where_the_shell_is_without_the_keys_and_without_foreign_modules
 ) -> None:
     folder = tmp_path / "work" / "sub"
     folder.mkdir()
-    (folder / "json.py").write_text("print('not the library')")
+    for name in ("json.py", "org/python/core.py"):  # the second is what an old "copy" looks for
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("print('not the library')")
     context.env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(folder), "SHOWN": "1"}
     call_tool(context, "terminal", command="cd sub")
-    code = "import json, os, sys\nprint(os.getcwd(), sorted(k for k in os.environ if k != 'LC_CTYPE'))\n"
-    code += "print(any('site-packages' in p for p in sys.path))"
+    code = "import copy, json, os, sys\nprint(os.getcwd(), sorted(k for k in os.environ if k != 'LC_CTYPE'))\n"
+    code += "print(any('site-packages' in p or p in ('', os.getcwd()) for p in sys.path))"
     assert run(context, code)["output"] == f"{folder} ['PATH', 'PYTHONPATH', 'SHOWN']\nFalse\n"
 
 

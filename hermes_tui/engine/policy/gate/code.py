@@ -215,6 +215,8 @@ class _Reader:
             self._module_attribute(node, names)
         elif _INNER_ATTRIBUTE.match(node.attr):
             self._tell(node, f"uses .{node.attr}")
+        elif not isinstance(node.ctx, ast.Load):
+            self._tell(node, f"changes .{node.attr}")
 
     def _module_attribute(self, node: ast.Attribute, names: list[str]) -> None:
         """Judge ``json.loads`` and ``datetime.datetime.now``: module, its own name, then attributes of a value."""
@@ -226,8 +228,8 @@ class _Reader:
             self._tell(node, f"uses {'.'.join((module, *rest[:1]))}")
         elif any(_INNER_ATTRIBUTE.match(name) for name in rest[1:]):
             self._tell(node, f"uses .{'.'.join(rest[1:])}")
-        elif len(rest) == 1 and not isinstance(node.ctx, ast.Load):
-            self._tell(node, f"changes {module}.{used}")
+        elif not isinstance(node.ctx, ast.Load):
+            self._tell(node, f"changes {'.'.join((module, *rest))}")
         elif module == TOOLS_MODULE:
             self.tools.add(used)
 

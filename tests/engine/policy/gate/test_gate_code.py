@@ -83,6 +83,12 @@ REACHING = {
     "module under two names": ("import json as x\nimport re as x", "gives the name x to two modules"),
     "module as builtins": ("import json as __builtins__\ndef f(): return codecs", "uses __builtins__"),
     "changing a module": ("import json\njson.loads = 1", "changes json.loads"),
+    "changing a class of a module": (
+        "import collections\ncollections.Counter.update = 1",
+        "changes collections.Counter",
+    ),
+    "changing a class": ("from collections import Counter\nCounter.update = 1", "changes .update"),
+    "deleting an attribute": ("del x.y", "changes .y"),
     "formatter": ("import string\nstring.Formatter()", "uses string.Formatter"),
     "attrgetter": ("from operator import attrgetter", "imports attrgetter from operator"),
     "methodcaller": ("import operator\noperator.methodcaller", "uses operator.methodcaller"),
