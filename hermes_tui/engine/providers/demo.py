@@ -18,7 +18,6 @@ from ..types.deltas import (
 )
 from ..types.errors import StreamBroken
 from ..types.ids import new_call_id
-from ..types.messages import text_of
 from ..types.usage import Usage
 from .base import ModelRequest, StreamControl
 from .demo_chapters import TITLE, Step
@@ -53,8 +52,8 @@ class DemoClient:
                 raise StreamBroken("The request was closed.", code="closed")
             spent += 1
             yield delta
-        prompt = sum(len(text_of(message)) for message in request.messages) // 4
-        yield UsageReport(Usage(input_tokens=prompt, output_tokens=spent))
+        sent = json.dumps([*request.messages, *request.tools], ensure_ascii=False, default=str)
+        yield UsageReport(Usage(input_tokens=len(sent) // 4, output_tokens=spent))
         yield Finish("tool_calls" if step.calls else "stop")
 
 

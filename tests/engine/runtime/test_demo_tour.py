@@ -21,6 +21,7 @@ from hermes_tui.engine.types.events import (
     ApprovalRequested,
     ClarifyRequested,
     Event,
+    Notice,
     ToolFinished,
 )
 from hermes_tui.engine.types.requests import ApprovalDecision, ClarifyAnswer
@@ -47,6 +48,7 @@ def test_every_step_of_the_tour_works_and_leaves_nothing(
     agent = Agent(AgentOptions(model=DEMO_MODEL, workspace=workspace, platform="tui"), parts)
     finished: list[ToolFinished] = []
     asked: list[str] = []
+    warned: list[str] = []
 
     def watch(event: Event) -> None:
         if isinstance(event, ToolFinished) and not event.agent_id:
@@ -57,6 +59,8 @@ def test_every_step_of_the_tour_works_and_leaves_nothing(
             start(lambda: agent.approvals.resolve(event.request.request_id, decision))
         elif isinstance(event, ClarifyRequested):
             start(lambda: agent.approvals.answer(event.request.request_id, ClarifyAnswer(text="Delete the folder")))
+        elif isinstance(event, Notice) and event.level != "info":
+            warned.append(event.text)
 
     agent.hub.subscribe(watch)
     agent.approvals.attach_surface()
@@ -64,6 +68,7 @@ def test_every_step_of_the_tour_works_and_leaves_nothing(
     agent.close()
 
     assert [event.name for event in finished if event.outcome != "ok"] == []
+    assert warned == []
     assert set(shop.registry.names()) == {event.name for event in finished if not event.within}
     results: dict[str, Any] = {event.name: json.loads(event.result) for event in finished}
     assert results["execute_code"]["output"] == "3 ideas kept\n"
