@@ -68,5 +68,12 @@ def test_a_batch(server: ModelServer, tmp_path: Path, capsys: pytest.CaptureFixt
     assert capsys.readouterr().out.splitlines() == lines and len(asked(server)) == 3
 
 
+def test_looking_at_what_was_sent(server: ModelServer, capsys: pytest.CaptureFixture[str]) -> None:
+    run(4)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith("1 1 ok ") and "/chat/completions {'role': 'user', 'content': 'Hello'}" in printed[1]
+    assert "('user', 'same', ())" in printed[2] and "'Tool definitions'" in printed[3]
+
+
 def test_every_example_is_tested() -> None:
-    assert len(EXAMPLES) == 4
+    assert len(EXAMPLES) == 5

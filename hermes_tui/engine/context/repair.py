@@ -9,6 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 ArgumentState: TypeAlias = Literal["ok", "repaired", "broken"]
 
+MAX_DEPTH = 100
+"""Levels of nested lists and objects in a call's arguments; no tool asks for a tenth of it."""
 UNNAMED_TOOL = "unnamed_tool"
 """Stands for a blank name, because every API refuses an empty one."""
 
@@ -59,7 +61,7 @@ def normalise_arguments(raw: object) -> tuple[str, ArgumentState]:
     half a command, so it counts as broken.
     """
     if isinstance(raw, dict):
-        return _dump(raw), "ok"
+        return ("{}", "broken") if _is_too_deep(raw) else (_dump(raw), "ok")
     if not isinstance(raw, str) or not raw.strip():
         return "{}", "ok"
     try:
@@ -67,11 +69,13 @@ def normalise_arguments(raw: object) -> tuple[str, ArgumentState]:
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, dict):
+        if raw.count("[") + raw.count("{") > MAX_DEPTH and _is_too_deep(value):
+            return "{}", "broken"
         if raw.isascii() and "\\u" not in raw:
             return raw, "ok"
         return (raw, "ok") if _is_clean(value) else (_dump(value), "repaired")
     mended = _mend(raw)
-    return (_dump(mended), "repaired") if mended is not None else ("{}", "broken")
+    return ("{}", "broken") if mended is None or _is_too_deep(mended) else (_dump(mended), "repaired")
 
 
 def _mend(raw: str) -> dict[str, Any] | None:
@@ -92,6 +96,21 @@ def _mend(raw: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) and value else None
+
+
+def _is_too_deep(value: object) -> bool:
+    """Whether containers are nested so deep that no program that walks them is safe."""
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            item
+            for node in level
+            if isinstance(node, dict | list)
+            for item in (node.values() if isinstance(node, dict) else node)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _ends_inside_string(raw: str) -> bool:

@@ -8,12 +8,15 @@ on this copy. It is incremental: the history only grows, so each row is looked a
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..types.messages import ApiMessage, JsonObject, Message, ToolCall
 from .repair import clean_text, clean_tool_name, normalise_arguments, valid_call_id
 from .tokens import message_tokens
+
+log = logging.getLogger(__name__)
 
 OUTCOME_UNKNOWN = json.dumps(
     {
@@ -133,8 +136,10 @@ class Window:
             function = raw.get("function") if isinstance(raw, dict) else None
             if not isinstance(function, dict):
                 continue
-            arguments, _ = normalise_arguments(function.get("arguments"))
+            arguments, state = normalise_arguments(function.get("arguments"))
             name = clean_tool_name(str(function.get("name") or ""))
+            if state != "ok":
+                log.info("the arguments of a stored call of %s were %s", name, state)
             own_ids.append(str(raw.get("id") or ""))
             call_id = self._unique_id(valid_call_id(raw.get("id")))
             calls.append({"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}})

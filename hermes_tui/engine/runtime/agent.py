@@ -12,8 +12,6 @@ from ...tools.base import Tool
 from ...tools.ports import CALLS
 from ...tools.session import JOBS
 from ..checkpoints.tracker import Tracker
-from ..context.compare import context_parts
-from ..context.tokens import tool_tokens
 from ..policy.approvals import Approvals
 from ..policy.budget import Spent
 from ..policy.guardrails import Guardrails
@@ -41,7 +39,7 @@ from .conversation import Conversation
 from .delegation import BLOCKED_TOOLSETS, Parent
 from .executor import Executor
 from .hub import Hub
-from .inspector import Inspector
+from .inspector import Inspector, context_report
 from .interrupt import CancelToken
 from .jobs import SessionJobs
 from .judge import MODEL_WORDS, PERSON_WORDS, PLAN_MODE, Judge
@@ -176,7 +174,7 @@ class Agent:
                 result = self._run_turn(token, addition, "", None, self.load)
             self.steering.hand_back()
             if self._compress_after:
-                self._compress_now("")
+                self._compress_later()
         finally:
             self._compress_after, self._token = False, None
             self._turn_lock.release()
@@ -247,6 +245,13 @@ class Agent:
             return self._compressor.take_back()
         finally:
             self._turn_lock.release()
+
+    def _compress_later(self) -> None:
+        """Do what was asked for during the turn; a failure must not cost the turn's result."""
+        try:
+            self._compress_now("")
+        except HermesError as error:
+            self.hub.emit(Notice(level="error", text=error.message, hint=error.hint, kind="compression"))
 
     def _compress_now(self, focus: str) -> str:
         self._token = CancelToken()
@@ -390,14 +395,8 @@ class Agent:
 
     def context(self) -> ContextReport:
         """Return what the next request would carry, by category. Any thread, never blocks."""
-        conversation = self.conversation
-        definitions = tool_tokens([_definition(tool) for tool in self._tools()])
-        try:
-            window, limit = self.route.endpoint.context_window, self._compressor.limit
-        except HermesError:  # the model cannot be resolved, which the next turn says
-            window = limit = 0
-        parts = context_parts(conversation.system, definitions, conversation.tokens_by_role(), conversation.factor)
-        return ContextReport(parts=parts, window=window, limit=limit)
+        definitions = [_definition(tool) for tool in self._tools()]
+        return context_report(self.conversation, definitions, self.route, self._compressor)
 
     def _new_tracker(self) -> Tracker | None:
         if self._parts.checkpoints is None:

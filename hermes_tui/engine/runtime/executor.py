@@ -301,10 +301,18 @@ class _Batch:
             if self._executor.max_run_s < MAX_RUN_S:
                 self._inbox.put(None)
 
-        self._executor.announce(job)
-        payload, outcome = self._executor.carry_out(job, on_run)
+        payload, outcome = self._carry_out(job, on_run)
         duration_s = time.monotonic() - job.runs_since if job.runs_since else 0.0
         self._inbox.put(Done(job, payload, outcome, duration_s))
+
+    def _carry_out(self, job: Job, on_run: Callable[[], None]) -> tuple[dict[str, Any], Outcome]:
+        """Announce and carry out one job; whatever happens there is a result, for the batch waits for it."""
+        try:
+            self._executor.announce(job)
+            return self._executor.carry_out(job, on_run)
+        except Exception as error:
+            log.exception("the call of %s failed", job.planned.name)
+            return failure(f"The call failed. {type(error).__name__}"), "error"
 
     def _wait(self, jobs: Sequence[Job], running: set[str]) -> None:
         """Wait for one thing to happen and act on it."""

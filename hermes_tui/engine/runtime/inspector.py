@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from ..context.compare import compare, parts_of_request
+from ..context.compare import compare, context_parts, parts_of_request
+from ..context.tokens import tool_tokens
 from ..policy.redaction import Redactor
 from ..types.errors import HermesError
-from ..types.inspection import MessagePair, RequestDetail, RequestRow
+from ..types.inspection import ContextReport, MessagePair, RequestDetail, RequestRow
 from ..types.messages import JsonObject, JsonValue
 from .accumulate import Answer
+from .compress import Compressor
+from .conversation import Conversation
 from .ports import ClientFor, Cost
 from .request_log import RequestLog, RequestRecord
+from .route import Route
 
 
 class Inspector:
@@ -86,3 +90,16 @@ def _answer(answer: Answer | None) -> JsonValue:
     if answer.usage is not None:
         fields["usage"] = answer.usage.as_dict()
     return cast(JsonObject, fields)
+
+
+def context_report(
+    conversation: Conversation, definitions: Sequence[JsonObject], route: Route, compressor: Compressor
+) -> ContextReport:
+    """Return what the next request would carry, by category. Any thread, never blocks."""
+    parts = context_parts(
+        conversation.system, tool_tokens(definitions), conversation.tokens_by_role(), conversation.factor
+    )
+    try:
+        return ContextReport(parts=parts, window=route.endpoint.context_window, limit=compressor.limit)
+    except HermesError:  # the model cannot be resolved, which the next turn says
+        return ContextReport(parts=parts)

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable
 
 from ..providers.base import Endpoint, ModelRequest
-from ..types.errors import HermesError
 from ..types.events import Event, SessionTitled
 from ..types.messages import ApiMessage, Message, text_of
 from .accumulate import Accumulator
@@ -109,7 +108,7 @@ class Titler:
             self._attempts_left = 0
             words = self._conversation.redact(title or first_line(user_text))
             stored = self._store.set_auto_title(self._conversation.session_id, words)
-        except HermesError:
+        except Exception:
             log.warning("the session could not be named", exc_info=True)
             return
         if stored:

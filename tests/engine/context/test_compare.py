@@ -135,7 +135,7 @@ def test_images_that_a_model_cannot_read_and_marks_of_the_cache_are_told() -> No
 
 
 @given(BROKEN_HISTORIES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_of_any_history_everything_sent_is_shown_in_order_and_nothing_stored_is_hidden(history: list[Any]) -> None:
     sent = Window().build([*history, user("go on")], "You are.")
     pairs = compare([*history, user("go on")], sent)

@@ -110,7 +110,7 @@ MODES: dict[ApiMode, tuple[Callable[[ModelRequest], JsonObject], Callable[[Any],
 
 @pytest.mark.parametrize("mode", MODES)
 @given(st.lists(st.tuples(BROKEN_HISTORIES, DETAILS), max_size=2), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_any_broken_history_becomes_a_body_that_the_api_accepts(mode: ApiMode, runs: list[Any], marks: bool) -> None:
     build, check = MODES[mode]
     history: list[Any] = []

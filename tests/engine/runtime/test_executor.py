@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.scripted import GUARD_S, Bench, Do, bench, call, echo_tools, say, schema
+from support.scripted import GUARD_S, Bench, Do, bench, call, echo_tools, join, say, schema, start
 
 from hermes_tui.engine.runtime import executor
 from hermes_tui.engine.runtime.arguments import ArgumentChecker
@@ -357,3 +357,29 @@ def test_tools_that_need_a_person_are_not_offered_when_nobody_is_there(tmp_path:
     made.agent.chat("two")
     offered = [[tool["function"]["name"] for tool in request.tools] for request in made.client.requests]
     assert ("clarify" in offered[0], "clarify" in offered[1]) == (False, True)
+
+
+@pytest.mark.parametrize("depth", [90, 120, 900])
+def test_arguments_nested_beyond_reason_are_answered_not_walked(depth: int, tmp_path: Path) -> None:
+    deep = f'{{"text":"a","more":{"[" * depth}{"]" * depth}}}'
+    made = bench([call(("echo", deep)), say("ok")], tmp_path)
+    thread = start(lambda: made.agent.chat("go"))
+    join(thread)
+    assert results(made)[0]["ok"] is (depth < 100)
+
+
+def test_a_call_that_cannot_even_be_announced_has_a_result(tmp_path: Path) -> None:
+    made = bench([call(("echo", '{"text":"a"}'), ("run", '{"command":"ls"}')), say("ok")], tmp_path)
+    announce, failed = executor.Executor.announce, []
+
+    def broken(self: executor.Executor, job: Any) -> None:
+        if job.planned.name == "echo" and not failed:
+            failed.append(job)
+            raise RecursionError
+        announce(self, job)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(executor.Executor, "announce", broken)
+        thread = start(lambda: made.agent.chat("go"))
+        join(thread)
+    assert [payload["ok"] for payload in results(made)] == [False, True]

@@ -334,6 +334,7 @@ def test_ctrl_c_in_a_script_closes_the_connection(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         made.agent.run_conversation("go")
     assert hang.closed.wait(GUARD_S) and not made.agent.is_running
+    assert made.rows()[-1]["content"] == "[interrupted]" and type(made.events[-1]) is TurnFinished
     assert made.agent.run_conversation("next")["completed"]
 
 
@@ -353,4 +354,5 @@ def test_ctrl_c_in_a_script_stops_the_tool_that_runs(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         made.agent.run_conversation("go")
     assert stopped.wait(GUARD_S)
+    assert made.roles() == ["user", "assistant", "tool", "assistant"], "no call is left without its result"
     assert made.agent.run_conversation("next")["completed"]

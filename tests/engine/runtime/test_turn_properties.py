@@ -10,12 +10,25 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.histories import check_invariants
-from support.scripted import GUARD_S, Bench, Do, Hang, TableGate, bench, call, join, say, start, think
+from support.scripted import GUARD_S, Bench, Do, Hang, TableGate, bench, call, echo_tools, join, say, start, think
 
 from hermes_tui.engine.runtime.replay import replay
 from hermes_tui.engine.types.deltas import Finish, TextPiece, ToolCallArgs, ToolCallStart
 from hermes_tui.engine.types.errors import AuthError, ContextOverflow, Overloaded, StreamBroken
 from hermes_tui.engine.types.events import ToolFinished, TurnFinished, TurnStarted
+from hermes_tui.tools.registry import ToolRegistry
+
+
+def _raise(*_args: object) -> Any:
+    raise RuntimeError("a bug of somebody else")
+
+
+def tools() -> ToolRegistry:
+    """The usual tools, and one that has a bug."""
+    registry = echo_tools()
+    registry.register("boom", {"description": "", "parameters": {"type": "object"}}, _raise, toolset="t")
+    return registry
+
 
 REPLIES: dict[str, Any] = {
     "text": lambda made: say("an answer"),
@@ -33,6 +46,9 @@ REPLIES: dict[str, Any] = {
     "no key": lambda made: [AuthError("no")],
     "overflow": lambda made: [ContextOverflow("too long")],
     "bug": lambda made: [KeyError("x")],
+    "tool bug": lambda made: call(("boom", "{}"), ("echo", '{"text":"b"}')),
+    "deep call": lambda made: call(("echo", '{"text":"a","x":' + "[" * 300 + "]" * 300 + "}")),
+    "listener bug": lambda made: [Do(lambda: made.agent.hub.subscribe(_raise)), *say("heard")],
     "interrupt": lambda made: [*think("so"), TextPiece("half"), Do(made.agent.interrupt), Hang()],
     "interrupt then calls": lambda made: [Do(made.agent.interrupt), *call(("echo", '{"text":"a"}'))],
     "steer": lambda made: [Do(lambda: made.agent.steer("words")), *call(("echo", '{"text":"s"}'))],
@@ -58,7 +74,7 @@ def check(made: Bench, turns: int) -> None:
 @settings(max_examples=60, deadline=None)
 def test_any_script_of_answers_faults_and_interrupts_keeps_every_invariant(turns: list[list[str]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        made = bench([], Path(folder), gate=TableGate({"rm x": "ask"}), max_iterations=8)
+        made = bench([], Path(folder), registry=tools(), gate=TableGate({"rm x": "ask"}), max_iterations=8)
         for names in turns:
             made.client._replies = [*(REPLIES[name](made) for name in names), *[say("the end")] * 20]
             result = made.agent.run_conversation("go")
