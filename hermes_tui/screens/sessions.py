@@ -165,15 +165,13 @@ class SessionsScreen(Modal[SessionChoice]):
         self.rows.append_items(page.items)
 
     def show_scope(self) -> None:
-        """Say beside the search field what is listed, and how many are marked."""
-        feed = self.feed
-        words = ["this folder" if feed.scope else "all folders"]
+        """Say beside the search field what is listed, or how many are marked."""
+        feed, marked = self.feed, len(self.rows.marked)
+        words = [f"{marked} marked" if marked else "this folder" if feed.scope else "all folders"]
         if feed.archived:
             words.append("archived")
         if feed.sort != "updated" and not feed.query.strip():
             words.append(f"by {feed.sort}")
-        if self.rows.marked:
-            words.append(f"{len(self.rows.marked)} marked")
         self.query_one("#scope", Static).update(", ".join(words))
 
     # Searching

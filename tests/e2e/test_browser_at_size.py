@@ -1,6 +1,7 @@
 """The session browser in the real program over a large store: every key, small windows, Chinese words.
 
-``HERMES_TUI_BROWSER_SESSIONS=20000`` makes it the full size (the suite keeps it small).
+``HERMES_TUI_BROWSER_SESSIONS=20000`` makes it the full size (the suite keeps it small), ``HERMES_TUI_BROWSER_STORE``
+names a store that is there already (made by ``bench/sessions.py``).
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if kept := os.environ.get("HERMES_TUI_BROWSER_STORE"):
+        return Path(kept)
     path = tmp_path_factory.mktemp("corpus") / "state.db"
     build(path, SESSIONS * 50)
     return path
@@ -81,6 +84,14 @@ def test_every_key_of_the_browser_works(user: Installation, size: tuple[int, int
         terminal.wait_for("Session keys")
         terminal.type("\x1b")
         terminal.wait_gone("Session keys")
+        terminal.type("\x10")  # ctrl+p
+        terminal.wait_for("Session actions")
+        terminal.type("html\r")
+        terminal.wait(lambda text: list(user.work.glob("*.html")), "the file that the palette exported")
+        terminal.type("M")
+        terminal.wait_for("1 marked")
+        terminal.type("M")
+        terminal.wait_gone("1 marked")
         terminal.type("d")
         terminal.wait_for("u brings")
         terminal.type("u")
