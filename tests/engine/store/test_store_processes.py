@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 from support.store import raw, talk, texts, user
 
-from hermes_tui.engine.store import live
+from hermes_tui.engine.store import connections, live
 from hermes_tui.engine.store.db import SessionDB
+from hermes_tui.engine.types.errors import StoreBusy
 
 WRITER = """
 import sys
@@ -142,6 +143,26 @@ def test_a_write_waits_for_the_lock_of_another_process(db: SessionDB) -> None:
     for writer in writers:
         writer.join()
     assert sorted(map(str, texts(db.history(session)))) == ["m0", "m1", "m2", "m3"]
+
+
+def test_a_lock_that_outlasts_all_patience_fails_that_write_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert connections.PATIENCE_S > 30  # a lock of half a minute is waited for
+    monkeypatch.setattr(connections, "PATIENCE_S", 0.05)  # nobody waits that long in a test
+    with SessionDB(tmp_path / "state.db") as db:
+        session = db.create()
+        talk(db, session, "before")
+        other = raw(db.path)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreBusy, match="Another process holds"):
+            db.append(session, user("meanwhile"))
+        assert texts(db.history(session)) == ["before"]
+        other.execute("COMMIT")
+        other.close()
+        db.append(session, user("after"))
+        assert texts(db.history(session)) == ["before", "after"]
+        assert db.check()["ok"]
 
 
 def test_opening_an_existing_store_does_not_wait_for_a_lock(tmp_path: Path) -> None:
