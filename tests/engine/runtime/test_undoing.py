@@ -276,3 +276,15 @@ def test_erased_sessions_leave_no_contents(house: House) -> None:
     house.store.purge_deleted(0)
     house.checkpoints.forget(house.store.existing)
     assert not house.checkpoints.edits(scope)
+
+
+def test_what_a_script_wrote_by_tools_and_by_itself_is_taken_back(house: House) -> None:
+    code = "write_file('by_tool', 'x')\nopen('by_itself', 'w').write('y')\nprint(terminal('touch by_command')['ok'])"
+    made = house.agent(call(("execute_code", json.dumps({"code": code}))), say("done"))
+    made.agent.chat("run it")
+    paths = {"by_tool", "by_itself", "by_command"}
+    assert {path.name for path in house.work.iterdir()} == paths
+    assert {one.path for one in made.agent.undoing.plan().files} == paths
+    made.agent.undoing.undo("both")
+    assert list(house.work.iterdir()) == []
+    made.agent.close()
