@@ -127,7 +127,13 @@ def _main_text(html: str, url: str) -> tuple[str, str]:
     declared = re.search(r"<title[^>]{0,100}>([^<]{1,500})", html, re.IGNORECASE)
     try:
         text = trafilatura.extract(
-            html, url=url, output_format="markdown", include_links=True, include_tables=True, include_comments=False
+            html,
+            url=url,
+            output_format="markdown",
+            include_links=True,
+            include_tables=True,
+            include_comments=False,
+            favor_recall=True,
         )
         text = text or trafilatura.html2txt(html) or ""
     except (ValueError, TypeError, AttributeError, RecursionError, LookupError) as error:

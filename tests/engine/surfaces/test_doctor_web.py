@@ -1,0 +1,33 @@
+"""What the doctor says of the web tools."""
+
+from __future__ import annotations
+
+import pytest
+
+from hermes_tui.engine.config.settings import WebSettings
+from hermes_tui.engine.surfaces import doctor
+from hermes_tui.tools import web_extract, web_providers
+
+
+def rows(settings: WebSettings) -> dict[str, tuple[str, str]]:
+    return {found.name: (found.level, found.hint or found.text) for found in doctor._web(settings)}
+
+
+def test_what_is_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BRAVE_API_KEY", "k")  # the doctor reads the real environment
+    assert rows(WebSettings()) == {
+        "web pages": ("ok", "read with trafilatura"),
+        "web search": ("ok", "Brave Search"),
+    }
+
+
+def test_what_is_missing_comes_with_the_way_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in web_providers.KEY_ENVS:
+        monkeypatch.delenv(name, raising=False)
+    for module in (web_extract, web_providers):
+        monkeypatch.setattr(module, "find_spec", lambda name: None)  # as if the extra were not installed
+    found = rows(WebSettings())
+    assert found["web pages"] == ("warning", "web_extract needs the web extra: pip install 'hermes-tui[web]'")
+    assert found["web search"][0] == "warning"
+    assert "BRAVE_API_KEY" in found["web search"][1]
+    assert "pip install 'hermes-tui[web]'" in found["web search"][1]
