@@ -11,14 +11,20 @@ from dataclasses import dataclass
 from .base import ToolFailure
 from .inert import visible
 from .web_fetch import Fetched
+from .web_markdown import whole_page
 
 SNIFF_BYTES = 4_096
 MAX_TITLE_CHARS = 300
+SHORT_PAGE_CHARS = 2_000
+"""A page up to this is kept whole."""
+ARTICLE_SHARE = 0.25
+"""A page whose article is less than this part of it is none, but a list or a form."""
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT = re.compile(
     r"text/.+|application/(?:.+\+)?(?:json|xml|yaml|toml|javascript|x-yaml|x-sh|x-ndjson|jsonl|sql|graphql)|.+/.+\+(?:json|xml)"
 )
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
+_XML_DECLARATION = re.compile(r"\A\s*<\?xml[^>]{0,300}\?>")
 _XML_CHARSET = re.compile(rb"\A\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9_.:-]{1,40})")
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _LATIN = frozenset({"iso8859-1", "ascii", "latin-1"})
@@ -119,11 +125,14 @@ def _codec(name: str) -> str:
 
 
 def _main_text(html: str, url: str) -> tuple[str, str]:
-    """Return the title and the main text as Markdown; all words when no main text is found."""
+    """Return the title and the main text as Markdown; all of the page when it is no article."""
     import trafilatura
+    from lxml.etree import LxmlError
 
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
-    html = html.replace("\0", "\ufffd")
+    html = _XML_DECLARATION.sub("", html.replace("\0", "\ufffd"))
+    if not html.strip():
+        return "", ""
     declared = re.search(r"<title[^>]{0,100}>([^<]{1,500})", html, re.IGNORECASE)
     try:
         text = trafilatura.extract(
@@ -135,10 +144,12 @@ def _main_text(html: str, url: str) -> tuple[str, str]:
             include_comments=False,
             favor_recall=True,
         )
-        text = text or trafilatura.html2txt(html) or ""
-    except (ValueError, TypeError, AttributeError, RecursionError, LookupError) as error:
+        whole = whole_page(html, url)
+        if len(whole) <= SHORT_PAGE_CHARS or len(text or "") < ARTICLE_SHARE * len(whole):
+            text = whole
+    except (ValueError, TypeError, AttributeError, RecursionError, LookupError, LxmlError) as error:
         raise ToolFailure(f"The page could not be turned into text ({type(error).__name__}).") from error
-    return _unescaped(declared[1]) if declared else "", text
+    return _unescaped(declared[1]) if declared else "", text or ""
 
 
 def _unescaped(text: str) -> str:

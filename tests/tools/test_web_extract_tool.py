@@ -71,7 +71,33 @@ def test_html_becomes_markdown_with_its_title_and_source(context: PlainContext, 
 def test_a_page_of_links_keeps_its_links(context: PlainContext, web: WebServer) -> None:
     rows = "".join(f'<li><a href="/v{number}">v{number}</a> released</li>' for number in range(20))
     web.pages["/list"] = Page(f"<html><body><h1>Releases</h1><ul>{rows}</ul></body></html>")
-    assert f"- [v7]({web.url('/v7')}) released" in body_of(read(context, web, "/list"))
+    assert f"# Releases\n\n- [v0]({web.url('/v0')}) released\n- [v1]" in body_of(read(context, web, "/list"))
+    web.pages["/long"] = Page(f"<html><body><h1>Releases</h1><ul>{rows * 10}</ul></body></html>")
+    assert body_of(read(context, web, "/long")).count(f"]({web.url('/v7')})") == 10
+
+
+SMALL = {
+    "words and marks": (
+        "<p>a <b>b</b> <i>c</i><br>d <code>e</code></p>text<p hidden>no</p>",
+        "a **b** *c*\nd `e`\n\ntext",
+    ),
+    "lists": ("<ol><li>a<ul><li>b</ul><li><p>c</p><p>d</p></ol>", "1. a\n   - b\n2. c\n   d"),
+    "code": ("<pre>\na\n  b</pre>", "```\na\n  b\n```"),
+    "table": ("<table><tr><th>a|b<th>c<tr><td>1<td>2</table>", "| a\\|b | c |\n|---|---|\n| 1 | 2 |"),
+    "links": ('<a href="http://x.e/">x</a> <a href="javascript:y()">y</a> <a href="#z">z</a>', "[x](http://x.e/) y z"),
+    "menus are left out": ("<nav>menu</nav><p>a<script>b()</script></p><footer>c</footer>", "a"),
+    "quote": ("<blockquote>a<p>b</p></blockquote>", "a\n\nb"),
+    "odd": ("<table></table><ul></ul><a></a><!-- c --><h2></h2>a &amp; &lt;b&gt;", "a & <b>"),
+    "nothing": ("", ""),
+    "deep": ("<div>" * 200 + "a", "a"),
+    "deeper than parsers go": ("<div>" * 3_000 + "a", ""),
+}
+
+
+@pytest.mark.parametrize(("html", "text"), SMALL.values(), ids=SMALL)
+def test_a_small_page_is_kept_whole(context: PlainContext, web: WebServer, html: str, text: str) -> None:
+    web.pages["/x"] = Page(f'<?xml version="1.0" encoding="utf-8"?>\n<html><body>{html}</body></html>' if html else "")
+    assert body_of(read(context, web, "/x")) == text
 
 
 def test_the_text_is_fenced_by_a_number_that_it_cannot_know(context: PlainContext, web: WebServer) -> None:
