@@ -79,8 +79,12 @@ class ChatSessions:
                 self.welcome()
 
     def _continue_last(self, engine: Engine) -> None:
-        session_id = engine.latest_session_id(str(Path.cwd())) or engine.latest_session_id()
-        self._chat.app.call_later(self.open, session_id)
+        try:
+            session_id = engine.latest_session_id(str(Path.cwd())) or engine.latest_session_id()
+        except HermesError as error:
+            self._chat.app.call_later(self._open_failed, error, was_stored=True)
+        else:
+            self._chat.app.call_later(self.open, session_id)
 
     # Opening
 
@@ -119,11 +123,10 @@ class ChatSessions:
 
         def load() -> None:
             try:
-                session = engine.open_session(session_id)
+                session, page = _opened_page(engine, session_id)
             except HermesError as error:
-                chat.app.call_later(self._open_failed, error)
+                chat.app.call_later(self._open_failed, error, was_stored=session_id is not None)
                 return
-            page = first_page(session) if session_id else FirstPage(session, (), ())
             draft = engine.load_draft(session.state.session_id if session_id else str(Path.cwd()))
             # A stored session goes on with the prompt it began with.
             wishes = None if session_id else engine.pending_trust(session.state.cwd)
@@ -142,12 +145,13 @@ class ChatSessions:
         if old is not None and old is not self.shown:
             self._chat.run_in_thread(old.close, "close session")
 
-    def _open_failed(self, error: HermesError) -> None:
+    def _open_failed(self, error: HermesError, *, was_stored: bool) -> None:
+        """Say why; where nothing is open yet, a new session takes the place of one that was stored."""
         if self._past is not None:
             self._past = None
             self._chat.transcript.clear()
         self._chat.note("error", error.message, error.hint, kind="session")
-        if self.shown is None:
+        if self.shown is None and was_stored:
             self.open(None)
 
     def _opened(
@@ -380,6 +384,16 @@ class ChatSessions:
                 chat.engine.save_draft(key, chat.composer.text_for_draft)
             except HermesError as error:
                 chat.note("warning", error.message, error.hint, kind="draft")
+
+
+def _opened_page(engine: Engine, session_id: str | None) -> tuple[AgentSession, FirstPage]:
+    """Open a session and read what it ends with; one that cannot be read is closed again. Blocks."""
+    session = engine.open_session(session_id)
+    try:
+        return session, first_page(session) if session_id else FirstPage(session, (), ())
+    except HermesError:
+        session.close()
+        raise
 
 
 def _frame_s() -> float:

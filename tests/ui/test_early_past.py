@@ -30,6 +30,10 @@ class Stored(StageSession):
             for at, text in enumerate(texts)
         ]
         self.broken = False
+        self.is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
 
     def history(self, before_id: int | None = None, limit: int = 200) -> list[StoredMessage]:
         if self.broken:
@@ -43,15 +47,16 @@ class Stored(StageSession):
 class Resumed:
     """The app resuming a session, its engine held back until :meth:`go`."""
 
-    def __init__(self, past: Stored | None, session: Stored, tmp_home: Any, fails: bool = False) -> None:
+    def __init__(
+        self, past: Stored | None, session: Stored, tmp_home: Any, fails: bool = False, start: str = "resume"
+    ) -> None:
         self.past, self.session, self.fails = past, session, fails
         self.engine = StageEngine(tmp_home)
         self.engine.open_session = self._open  # type: ignore[method-assign, assignment]
         self.engine.load_draft = lambda key: ""  # type: ignore[method-assign]
         self._may_build = threading.Event()
-        self.app = HermesApp(
-            self._build, UiSettings(animation=False), StartRequest(resume="s"), find_past=lambda: self.past
-        )
+        request = StartRequest(resume="s") if start == "resume" else StartRequest(continue_last=True)
+        self.app = HermesApp(self._build, UiSettings(animation=False), request, find_past=lambda: self.past)
 
     def go(self) -> None:
         self._may_build.set()
@@ -140,3 +145,30 @@ async def test_a_session_that_cannot_be_opened_after_all_leaves_no_past(tmp_path
         await until(pilot, lambda: "No session has the id" in painted(app))
         await until(pilot, lambda: app.chat.turns.session is not None)
         assert asked(app) == []
+
+
+async def test_a_session_that_cannot_be_read_is_closed_and_a_new_one_takes_its_place(tmp_path: Any) -> None:
+    broken = Stored("fly a kite")
+    broken.broken = True
+    resumed = Resumed(None, broken, tmp_path)
+    resumed.go()
+    app = resumed.app
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: "The disk reports an error." in painted(app))
+        await until(pilot, lambda: app.chat.turns.session is not None)
+        assert app.chat.turns.session.state.session_id == "new" and broken.is_closed
+
+
+async def test_where_the_last_session_cannot_be_found_a_new_one_begins(tmp_path: Any) -> None:
+    resumed = Resumed(None, Stored("x"), tmp_path, start="continue")
+
+    def fail(cwd: str | None = None) -> str | None:
+        raise HermesError("The database is damaged.")
+
+    resumed.engine.latest_session_id = fail  # type: ignore[attr-defined]
+    resumed.go()
+    app = resumed.app
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: "The database is damaged." in painted(app))
+        await until(pilot, lambda: app.chat.turns.session is not None)
+        assert app.chat.turns.session.state.session_id == "new"

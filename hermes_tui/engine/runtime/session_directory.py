@@ -142,8 +142,10 @@ class SessionDirectory:
         return self._store.user_messages(session_id, limit)
 
     def prompt_history(self, cwd: str, limit: int = 500) -> list[str]:
-        """What was typed in this folder, oldest first."""
-        return self._store.prompt_history(cwd, limit)
+        """What was typed in this folder, oldest first; nothing where that cannot be read."""
+        with suppress(StoreError):
+            return self._store.prompt_history(cwd, limit)
+        return []
 
     def add_prompt_history(self, cwd: str, text: str) -> None:
         """Remember what was sent; a read-only database forgets it."""
@@ -156,8 +158,10 @@ class SessionDirectory:
             self._store.save_draft(key, self._redactor.text(text))
 
     def load_draft(self, key: str) -> str:
-        """The kept draft, or empty."""
-        return self._store.load_draft(key)
+        """The kept draft; empty where there is none or it cannot be read."""
+        with suppress(StoreError):
+            return self._store.load_draft(key)
+        return ""
 
 
 def _usage_rows(rows: Sequence[Mapping[str, Any]], label: str) -> tuple[UsageRow, ...]:
