@@ -24,6 +24,8 @@ BUILTIN_MODULES = (
     "web_search",
     "execute_code",
 )
+MODULE_OF = {"read_file": "files", "write_file": "files", "search_files": "search", "delegate_task": "delegate"}
+"""Tools that are not called as their module."""
 
 
 class ToolRegistry:
@@ -112,8 +114,14 @@ registry = ToolRegistry()
 """The default registry."""
 
 
-def load_builtin_tools() -> ToolRegistry:
-    """Import the shipped tool modules, each of which registers itself, and return the default registry."""
+def load_builtin_tools(names: Iterable[str] | None = None) -> ToolRegistry:
+    """Import the shipped tool modules, each of which registers itself, and return the default registry.
+
+    Args:
+        names: Only what describing these tools takes; unknown ones are passed over.
+    """
+    wanted = None if names is None else {MODULE_OF.get(name, name) for name in names}
     for module in BUILTIN_MODULES:
-        import_module(f"hermes_tui.tools.{module}")
+        if wanted is None or module in wanted:
+            import_module(f"hermes_tui.tools.{module}")
     return registry

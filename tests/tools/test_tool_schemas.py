@@ -99,6 +99,16 @@ def test_every_tool_is_usable_here() -> None:
     assert [registry.unavailable(name) for name in NAMES] == [""] * len(NAMES)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tool_alone_is_loaded_by_its_name(name: str) -> None:
+    code = (
+        "from hermes_tui.tools.registry import load_builtin_tools; "
+        f"print(load_builtin_tools([{name!r}, 'unknown', '']).names())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert name in done.stdout and len(done.stdout.split(",")) <= 2
+
+
 def test_loading_the_tools_imports_nothing_from_outside() -> None:
     code = (
         "import sys; from hermes_tui.tools.registry import load_builtin_tools; load_builtin_tools(); "

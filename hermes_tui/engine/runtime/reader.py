@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...tools.registry import ToolRegistry, load_builtin_tools
+from ...tools.registry import load_builtin_tools
 from ..api import SessionState, StoredMessage
 from ..store.connections import Database
 from ..store.messages import MessagesPart
@@ -56,9 +56,11 @@ class SessionReader:
             shelf.close()
 
     def replay(self, messages: Sequence[StoredMessage]) -> list[Event]:
-        """Turn stored messages into the events that showed them live; loads the tools only if one was used."""
-        has_calls = any(stored.message.get("tool_calls") or stored.message["role"] == "tool" for stored in messages)
-        return replay(messages, load_builtin_tools() if has_calls else ToolRegistry())
+        """Turn stored messages into the events that showed them live; loads only the tools that were used."""
+        calls = [call for stored in messages for call in stored.message.get("tool_calls") or ()]
+        names = {call["function"]["name"] for call in calls}
+        names |= {stored.message.get("tool_name", "") for stored in messages}
+        return replay(messages, load_builtin_tools(names))
 
 
 def find_session(database: Path, wanted: str, folder: str) -> SessionReader | None:
