@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
 from .base import Args, Assessment, Result, Tool, assess_nothing, display_generic
 from .ports import SessionState, ToolContext
+
+log = logging.getLogger(__name__)
 
 BUILTIN_MODULES = (
     "terminal",
@@ -89,7 +92,11 @@ class ToolRegistry:
     def unavailable(self, name: str) -> str:
         """Why a tool cannot be used on this machine (asked once), or empty."""
         if name not in self._availability:
-            self._availability[name] = self._tools[name].check()
+            try:
+                self._availability[name] = self._tools[name].check()
+            except Exception as error:
+                log.exception("the check of the tool %s failed", name)
+                self._availability[name] = f"Its check failed: {type(error).__name__}."
         return self._availability[name]
 
     def select(self, toolsets: Iterable[str] | None = None, *, without: Iterable[str] = ()) -> list[Tool]:

@@ -213,7 +213,7 @@ class Agent:
             self._token = None
             self.hub.turn_id = ""
             if self._compress_after:
-                self._compress_now("")
+                self._compress_later()
             self._compress_after = False
             self._turn_lock.release()
 

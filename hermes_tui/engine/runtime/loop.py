@@ -44,6 +44,8 @@ from .steering import Steering, attach
 
 SMALLEST_WINDOW = 1_024
 """Tokens; a server that counts fewer of a long request does not count what it read."""
+NEAR_END = 5
+"""Model calls left at which the model is told."""
 MAX_OVERFLOWS = 3
 """Compressions in one turn that a provider may ask for."""
 SUM_UP = (
@@ -206,9 +208,15 @@ class Turn:
     def _messages(self) -> list[ApiMessage]:
         messages = self._conversation.request_messages(self._system)
         self._context_tokens = self._conversation.estimate(self._fixed_tokens)
-        if note := self._parts.mode_note():
-            messages = with_nudge(messages, note)
-        return messages
+        notes = [note for note in (self._parts.mode_note(), self._budget_note()) if note]
+        return with_nudge(messages, "\n\n".join(notes)) if notes else messages
+
+    def _budget_note(self) -> str:
+        """Tell the model, with the request only, that its calls are nearly used up."""
+        left = self._budget.remaining
+        if left >= NEAR_END or self._budget.limit <= 2 * NEAR_END:
+            return ""
+        return f"After this call {left} more are left in this turn. Bring the work to an end; say what stays open."
 
     def _made_room(self, overflow: ContextOverflow) -> bool:
         """Compress after an overflow; when that does not help, another model may have a larger window."""

@@ -35,7 +35,7 @@ from hermes_tui.engine.runtime.replay import replay
 from hermes_tui.engine.runtime.tool_context import pinned_by
 from hermes_tui.engine.store.db import SessionDB
 from hermes_tui.engine.types.deltas import Finish, TextPiece, UsageReport
-from hermes_tui.engine.types.errors import ContextOverflow, Overloaded
+from hermes_tui.engine.types.errors import ContextOverflow, Overloaded, StoreReadOnly
 from hermes_tui.engine.types.events import (
     ContextCompressed,
     FallbackUsed,
@@ -484,3 +484,22 @@ def test_a_server_that_does_not_count_at_all_is_no_reason_to_warn(tmp_path: Path
     made.agent.chat("lorem ipsum dolor sit " * 2_800)
     assert not [event for event in made.of(Notice) if event.kind == "context"]
     assert made.of(UsageUpdated)[-1].context_tokens > 15_000
+
+
+def test_a_compression_after_the_turn_that_fails_costs_a_notice_not_the_answer(tmp_path: Path) -> None:
+    made = bench([], tmp_path, store=FailsToGoOn(), settings=NO_TITLE)
+    made.client._replies = [say("old " * 900)] * 9
+    for _ in range(9):
+        made.agent.chat("earlier " * 400)
+    made.client._replies = [[Do(made.agent.compress), *say("the answer")], *[say("notes")] * 4]
+    result = made.agent.run_conversation("go")
+    assert (result["completed"], result["final_response"]) == (True, "the answer")
+    assert [event.text for event in made.of(Notice) if event.level == "error"] == ["The disk is full."]
+    assert not made.agent.is_running
+
+
+class FailsToGoOn(MemoryStore):
+    """A store that cannot make the session that goes on."""
+
+    def continue_compressed(self, session_id: str, summary: Message) -> tuple[str, int]:
+        raise StoreReadOnly("The disk is full.")

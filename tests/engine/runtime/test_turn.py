@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.scripted import ENDPOINT, NO_TITLE, Bench, Do, Hang, bench, call, join, say, start, think
+from support.scripted import ENDPOINT, NO_TITLE, Bench, Do, Hang, bench, call, echo_tools, join, say, start, think
 
 from hermes_tui.engine.config.settings import AgentSettings, BudgetSettings
 from hermes_tui.engine.types.errors import AuthError, HermesError, StoreReadOnly
@@ -270,3 +270,28 @@ def test_tool_calls_with_repeated_ids_each_run_once_and_the_history_stays_valid(
     made.agent.chat("go")
     ids = [row["tool_call_id"] for row in made.rows() if row["role"] == "tool"]
     assert len(ids) == len(set(ids)) == 2
+
+
+def test_the_model_is_told_when_its_calls_are_nearly_used_up_and_nothing_of_it_is_stored(tmp_path: Path) -> None:
+    calls = [call(("echo", f'{{"text":"{i}"}}'), first_id=i) for i in range(12)]
+    made = bench([*calls, say("sum")], tmp_path, max_iterations=12)
+    made.agent.chat("go")
+    ends = [str(request.messages[-1]["content"]) for request in made.client.requests]
+    told = [number for number, text in enumerate(ends, start=1) if "more are left in this turn" in text]
+    assert told == [8, 9, 10, 11, 12] and "After this call 0 more" in ends[11]
+    assert "are left in this turn" not in repr(made.rows())
+
+
+def test_a_tool_whose_check_has_a_bug_is_not_offered_and_the_others_are(tmp_path: Path) -> None:
+    registry = echo_tools()
+
+    def check() -> str:
+        raise OSError("no such device")
+
+    registry.register(
+        "odd", {"description": "", "parameters": {}}, lambda args, context: {"ok": True}, toolset="t", check=check
+    )
+    made = bench([say("ok")], tmp_path, registry=registry)
+    assert made.agent.chat("hi") == "ok"
+    names = [tool["function"]["name"] for tool in made.client.requests[0].tools]  # type: ignore[index,call-overload]
+    assert names == ["echo", "put", "run"] and "OSError" in registry.unavailable("odd")
