@@ -10,10 +10,12 @@ import json
 import logging
 import os
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from .bootstrap import Workshop
+from .engine.api import UndoScope
 from .engine.config.loader import COMMAND_LINE, load_settings
 from .engine.policy.redaction import Redactor
 from .engine.runtime.agent import Agent, AgentOptions
@@ -144,6 +146,36 @@ class AIAgent(Agent):
             except ConfigError as error:
                 result["errors"].append(str(error))
         return result
+
+    def changes(self) -> list[dict[str, Any]]:
+        """Return what this session did to files and nobody took back.
+
+        Returns:
+            One dict a path: ``path``, ``kind`` (``created``, ``changed``, ``deleted``), ``added``, ``removed``,
+            ``diff``, ``note``, ``by_command``.
+        """
+        return [asdict(change) for change in self.undoing.changes()]
+
+    def undo(self, scope: UndoScope = "both") -> dict[str, Any]:
+        """Take back the last exchange and what its turn did to files; a file that changed since stays.
+
+        Args:
+            scope: ``both``, ``files`` or ``message``.
+
+        Returns:
+            ``text`` and ``images`` of the message, ``has_message``, ``files`` that are as before, and ``kept``: dicts
+            of ``path`` and ``why``.
+
+        Raises:
+            HermesError: A turn is running.
+        """
+        self.load()
+        return asdict(self.undoing.undo(scope))
+
+    def redo(self) -> dict[str, Any]:
+        """Bring back what the last :meth:`undo` took, unless something was said since; returns the same keys."""
+        self.load()
+        return asdict(self.undoing.redo())
 
     def redacted(self, value: Any) -> Any:
         """Return a JSON value, a result for instance, without secrets."""

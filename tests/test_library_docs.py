@@ -76,4 +76,18 @@ def test_looking_at_what_was_sent(server: ModelServer, capsys: pytest.CaptureFix
 
 
 def test_every_example_is_tested() -> None:
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == 6
+
+
+def test_changes_are_shown_taken_back_and_brought_back(
+    server: ModelServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("b\na\n")
+    command = "sort -o notes.txt notes.txt && echo x > list"
+    server.add(Turn(tool_calls=(Call(name="terminal", args={"command": command}),)))
+    run(5)
+    assert capsys.readouterr().out.splitlines() == [
+        "created list 1 0", "changed notes.txt 1 1", "('list', 'notes.txt') []",
+    ]  # fmt: skip
+    assert notes.read_text() == "a\nb\n" and (tmp_path / "list").exists()

@@ -37,6 +37,11 @@ _CHOICES: Final[Mapping[Purpose, Mapping[UndoScope, tuple[str, str, str, str]]]]
         "message": ("m", "Go back, keep the files", "keep files", ""),
     },
 }
+_CHANGED: Final[Mapping[Purpose, str]] = {
+    "undo": "Changed by its turn",
+    "retry": "Changed by its turn",
+    "rewind": "Changed from there on",
+}
 _LOW_ROWS: Final = 16
 _BACK: Final = {"created": "goes away", "deleted": "comes back", "changed": "as before"}
 """What becomes of a file when the change is taken back."""
@@ -64,7 +69,7 @@ class UndoScreen(Modal[UndoScope]):
         """Lay out what is concerned and the answers."""
         with Vertical(classes="dialog", id="undo") as dialog:
             dialog.border_title = _TITLES[self._purpose]
-            view = LineView(_plan_lines(self._plan))
+            view = LineView(_plan_lines(self._plan, _CHANGED[self._purpose]))
             view.can_focus = False
             yield view
             yield ChoiceList(self._choices)
@@ -99,8 +104,8 @@ class UndoScreen(Modal[UndoScope]):
         self.finish(self._scopes[event.index])
 
 
-def _plan_lines(plan: UndoPlan) -> list[Line]:
-    """Return the message, the files that change, and those that stay."""
+def _plan_lines(plan: UndoPlan, heading: str) -> list[Line]:
+    """Return the message, the files that stay, and those that change under a heading."""
     lines = [line(f"\u201c{one_line(plan.text)}\u201d", "strong")] if plan.text else []
     if plan.note:
         lines.append(line(f"Not all is known: {plan.note}", "warning"))
@@ -111,7 +116,7 @@ def _plan_lines(plan: UndoPlan) -> list[Line]:
             for kept in plan.kept
         ]
     if plan.files:
-        lines.append(line(f"{len(plan.files):,} file{'s' * (len(plan.files) != 1)} changed by it:", "heading"))
+        lines.append(line(f"{heading}: {len(plan.files):,} file{'s' * (len(plan.files) != 1)}", "heading"))
         lines += [_file_line(change) for change in plan.files]
     return lines
 

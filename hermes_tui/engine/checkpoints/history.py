@@ -38,6 +38,10 @@ class FileHistory:
         """Return what holds of the turn of a message, of all turns when 0, by path."""
         return self._show(self._db.edits(self._scope(session_id, message_id)))
 
+    def last_changed(self, session_id: str) -> int:
+        """Return the message of the last turn whose changes hold; 0 when there is none."""
+        return max((edit.message_id for edit in self._db.edits(self._scope(session_id, 0))), default=0)
+
     def plan(self, session_id: str, message_id: int, *, onwards: bool = False) -> UndoPlan:
         """Say what :meth:`undo` would do; nothing is touched."""
         edits = self._db.edits(self._scope(session_id, message_id, onwards=onwards))

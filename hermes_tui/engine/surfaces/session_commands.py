@@ -13,7 +13,7 @@ from ..api import SearchHit, SessionRow
 from ..config.paths import find_paths
 from ..store.db import SessionDB
 from ..types.messages import text_of
-from . import session_care, session_transfer
+from . import session_care, session_files, session_transfer
 from .output import ago, clip, out, out_json, table
 
 
@@ -24,7 +24,10 @@ def main(argv: Sequence[str], parser_class: type[argparse.ArgumentParser] = argp
     if options.action == "check" and options.repair:
         session_care.mend(database)
     with SessionDB(database) as store:
-        return _ACTIONS[options.action](store, options)
+        code = _ACTIONS[options.action](store, options)
+        if options.action in ("delete", "prune"):
+            session_files.forget_erased(store)
+        return code
 
 
 def _parser(parser_class: type[argparse.ArgumentParser]) -> argparse.ArgumentParser:
@@ -52,6 +55,7 @@ def _parser(parser_class: type[argparse.ArgumentParser]) -> argparse.ArgumentPar
     delete = add("delete", "Delete a session.")
     delete.add_argument("session", metavar="ID|TITLE")
     delete.add_argument("--yes", action="store_true", help="do not ask")
+    session_files.add_arguments(add)
     session_care.add_arguments(add)
     return parser
 
@@ -148,6 +152,8 @@ _ACTIONS: Mapping[str, Callable[[SessionDB, argparse.Namespace], int]] = {
     "import": session_transfer.import_,
     "rename": _rename,
     "delete": _delete,
+    "diff": session_files.diff,
+    "undo": session_files.undo,
     "prune": session_care.prune,
     "stats": session_care.stats,
     "check": session_care.check,

@@ -173,3 +173,61 @@ def test_a_row_that_is_no_json_is_shown_as_text_and_the_rest_of_the_session_load
     if column == "content":
         assert broken["content"] == value
     assert [row.id for row in db.messages(session)] == ids
+
+
+def test_redo_brings_back_what_undo_took_and_counts_it(db: SessionDB) -> None:
+    session = db.create()
+    for text in ("one", "two"):
+        db.append(session, {"role": "user", "content": text})
+        db.append(session, {"role": "assistant", "content": f"answer {text}"})
+    counts = (db.row(session).message_count, db.row(session).turn_count)
+    asked = db.last_exchange(session)
+    assert asked is not None and asked.message["content"] == "two"
+    assert [db.undo_last(session), db.undo_last(session), db.undo_last(session)] == ["two", "one", ""]
+    assert db.last_exchange(session) is None
+    assert [row.message["content"] for row in db.redo_last(session)] == ["one", "answer one"]
+    assert [row.message["content"] for row in db.redo_last(session)] == ["two", "answer two"]
+    assert db.redo_last(session) == []
+    assert (db.row(session).message_count, db.row(session).turn_count) == counts
+    assert [hit.session.id for hit in db.search("answer").hits] == [session]
+
+
+def test_nothing_is_redone_over_what_was_said_since(db: SessionDB) -> None:
+    session = db.create()
+    db.append(session, {"role": "user", "content": "one"})
+    db.undo_last(session)
+    db.append(session, {"role": "user", "content": "other"})
+    assert db.redo_last(session) == []
+    assert [row.message["content"] for row in db.history(session)] == ["other"]
+
+
+def test_redo_in_a_fork_brings_back_the_shared_past(db: SessionDB) -> None:
+    parent = db.create()
+    for text in ("one", "two"):
+        db.append(parent, {"role": "user", "content": text})
+    fork = db.fork(parent)
+    assert db.redo_last(fork) == []
+    assert db.undo_last(fork) == "two"
+    assert [row.message["content"] for row in db.history(fork)] == ["one"]
+    assert [row.message["content"] for row in db.redo_last(fork)] == ["two"]
+    assert [row.message["content"] for row in db.history(parent)] == ["one", "two"]
+
+
+def test_a_fork_cannot_redo_what_its_parent_took_back(db: SessionDB) -> None:
+    parent = db.create()
+    for text in ("one", "two"):
+        db.append(parent, {"role": "user", "content": text})
+    db.undo_last(parent)
+    fork = db.fork(parent)
+    assert db.redo_last(fork) == []
+    assert len(db.redo_last(parent)) == 1
+
+
+def test_the_lineage_names_the_sessions_of_a_past(db: SessionDB) -> None:
+    parent = db.create()
+    first = db.append(parent, {"role": "user", "content": "one"})
+    db.append(parent, {"role": "user", "content": "two"})
+    fork = db.fork(parent, first)
+    (own, _), (shared, bound) = db.lineage_of(fork)
+    assert (own, shared, bound) == (fork, parent, first)
+    assert db.existing([parent, "nowhere"]) == {parent}
