@@ -143,7 +143,7 @@ def _entry(change: FileChange) -> ToolEntry:
         "kind": "diff",
         "verb": change.kind,
         "target": change.path,
-        "summary": "" if change.diff else "folder" if change.path.endswith("/") else "no text",
+        "summary": "" if change.diff else "folder" if change.path.endswith("/") else "no diff",
         "diff": change.diff,
     }
     counts = {"added": change.added, "removed": change.removed} if change.diff else {}

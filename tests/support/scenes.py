@@ -124,6 +124,7 @@ async def web_and_script_in_full(stage: Stage) -> None:
 async def panel(stage: Stage) -> None:
     """The side panel beside a whole turn."""
     await whole_turn(stage)
+    await stage.play(story.files_changed())
     await stage.press("ctrl+b")
     await stage.shows("Files changed" if stage.app.size.height > 20 else "Todos")
     await stage.drawn()

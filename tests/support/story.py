@@ -207,6 +207,13 @@ def scripted(call_id: str = "c8") -> list[ev.Event]:
     return called(call_id, "execute_code", {"code": SCRIPT, "description": "count who flushes"}, result, seconds=0.4)
 
 
+def files_changed() -> ev.Event:
+    """What is changed by now."""
+    rows = ({"path": "docs/flushing.md", "kind": "created", "added": 12, "removed": 0},)
+    changed = {"path": "src/lighthouse/sync.py", "kind": "changed", "added": 5, "removed": 2}
+    return ev.FilesChanged(files=(*rows, changed), count=2)
+
+
 def spent(cost_usd: float = 0.31, context_tokens: int = 82_400) -> ev.Event:
     """Tokens and money so far."""
     session = Usage(input_tokens=9_300, output_tokens=4_100, cache_read_tokens=69_000, cache_write_tokens=4_100)
