@@ -92,9 +92,13 @@ def _machine() -> Iterator[Finding]:
 def _web(settings: WebSettings) -> Iterator[Finding]:
     from ...tools.web_extract import check
     from ...tools.web_providers import NONE_READY, find_engine
+    from ..providers.proxies import proxy_for
 
     if missing := check():
         yield Finding("web pages", "warning", "not read", missing)
+    elif proxy := proxy_for("https://example.com", os.environ):
+        text = f"read with trafilatura, straight and not through the proxy of {proxy.variable}"
+        yield Finding("web pages", "warning", text, "The address that was checked must be the one that is reached.")
     else:
         yield Finding("web pages", "ok", "read with trafilatura")
     if engine := find_engine(settings.search_provider, settings.search_url, os.environ):

@@ -14,11 +14,23 @@ def rows(settings: WebSettings) -> dict[str, tuple[str, str]]:
 
 
 def test_what_is_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BRAVE_API_KEY", "k")  # the doctor reads the real environment
+    for name in ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)  # the doctor reads the real environment
+    monkeypatch.setenv("BRAVE_API_KEY", "k")
     assert rows(WebSettings()) == {
         "web pages": ("ok", "read with trafilatura"),
         "web search": ("ok", "Brave Search"),
     }
+
+
+def test_a_proxy_that_is_not_used_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://user:secret@proxy.example:3128")
+    for name in ("https_proxy", "no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    (row,) = [found for found in doctor._web(WebSettings()) if found.name == "web pages"]
+    assert row.level == "warning"
+    assert "HTTPS_PROXY" in row.text
+    assert "secret" not in row.text
 
 
 def test_what_is_missing_comes_with_the_way_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
