@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, Self
 
 
@@ -30,9 +32,9 @@ class Asked:
 
 
 class WebServer:
-    """Serves pages by path (query cut off) and keeps what was asked."""
+    """Serves pages by path (query cut off) and keeps what was asked; over TLS with a certificate file."""
 
-    def __init__(self, pages: Mapping[str, Page]) -> None:
+    def __init__(self, pages: Mapping[str, Page], certificate: Path | None = None) -> None:
         self.pages = dict(pages)
         self.asked: list[Asked] = []
         self.closing = threading.Event()
@@ -51,6 +53,10 @@ class WebServer:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
+        if certificate is not None:
+            tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            tls.load_cert_chain(certificate)
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self._server.block_on_close = False
 
     @property

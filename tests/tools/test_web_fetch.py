@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import gzip
 import socket
+import ssl
 import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 
 import pytest
 from support.web_server import Page, WebServer, redirect
 
+from hermes_tui.tools import web_fetch
 from hermes_tui.tools.abort import Abort, Stopped, side_by_side
 from hermes_tui.tools.base import ToolFailure
 from hermes_tui.tools.web_fetch import MAX_REDIRECTS, Fetched, Fetcher
@@ -176,6 +179,39 @@ def test_a_host_without_a_server_or_a_name_is_a_clear_failure() -> None:
 
     with pytest.raises(ToolFailure, match=r"no host nowhere\.example"):
         Fetcher(rules=HostRules(), resolver=unknown).fetch("http://nowhere.example/", Abort())
+
+
+CERTIFICATE = Path(__file__).parents[1] / "data" / "tls.example.pem"
+
+
+@pytest.fixture
+def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The certificate of the tests is one of a known authority; the machine's own store cannot hold it."""
+    context = ssl.create_default_context(cafile=str(CERTIFICATE))
+    monkeypatch.setattr(web_fetch, "_tls", lambda: context)
+
+
+@pytest.mark.usefixtures("trusted")
+def test_over_tls_the_name_is_proven_at_the_address_that_was_checked() -> None:
+    with WebServer({"/": Page("over TLS")}, CERTIFICATE) as server:
+
+        def fetch_from(name: str) -> Fetched:
+            fetcher = Fetcher(rules=HostRules(allow=[name]), resolver=lambda host, port: ["127.0.0.1"])
+            return fetcher.fetch(f"https://{name}:{server.port}/", Abort())
+
+        assert fetch_from("tls.example").body == b"over TLS"
+        assert server.asked[0].headers["Host"] == f"tls.example:{server.port}"
+        with pytest.raises(ToolFailure, match=r"other\.example has no valid certificate: .*not valid for"):
+            fetch_from("other.example")
+        assert len(server.asked) == 1
+
+
+def test_an_unknown_authority_is_no_authority() -> None:
+    with WebServer({"/": Page("over TLS")}, CERTIFICATE) as server:
+        fetcher = Fetcher(rules=HostRules(allow=["tls.example"]), resolver=lambda host, port: ["127.0.0.1"])
+        with pytest.raises(ToolFailure, match="no valid certificate: self-signed certificate"):
+            fetcher.fetch(f"https://tls.example:{server.port}/", Abort())
+        assert server.asked == []
 
 
 def test_a_server_without_tls_is_a_clear_failure(web: WebServer) -> None:
