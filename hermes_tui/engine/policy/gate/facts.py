@@ -189,6 +189,8 @@ class Inner:
     stdin: StdinKind | None = None
     assigns: tuple[tuple[str, Word], ...] = ()
     cwd: Word | None = None
+    later: bool = False
+    """It runs at another moment, in whatever folder the shell is then."""
 
 
 @dataclass(frozen=True, slots=True)

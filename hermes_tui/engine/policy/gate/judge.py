@@ -16,7 +16,7 @@ from .programs import find_row, table
 from .rules import Finding, judge_simple
 from .scope import Scope
 from .screen import MAX_BYTES, MAX_COMMANDS, is_padded
-from .simple import Context
+from .simple import Context, moves
 from .touched import collect_touched
 from .verdict import UNREADABLE, Verdict
 from .walk import Script, read_script
@@ -69,6 +69,8 @@ class _State:
     judged: list[_Judged] = field(default_factory=list)
     loose: list[tuple[Issue, int, int]] = field(default_factory=list)
     """Issues that belong to no simple command."""
+    moves: bool = False
+    """Whether the text may change the folder."""
 
 
 class CommandJudge:
@@ -97,6 +99,11 @@ class CommandJudge:
         touched = collect_touched([judged.finding for judged in state.judged], self._guard)
         return replace(verdict, always=bool(rules), always_rules=rules, touched=touched)
 
+    def read(self, text: str, cwd: str) -> tuple[Verdict, tuple[SimpleCommand, ...]]:
+        """Judge one text and return the commands found in it too, with the folders in which they would run."""
+        state, verdict = self._read_and_judge(text, cwd)
+        return verdict, tuple(judged.finding.command for judged in state.judged)
+
     def _read_and_judge(self, text: str, cwd: str) -> tuple[_State, Verdict]:
         load_language()
         table()  # the first use of both costs more than the budget of one verdict
@@ -106,7 +113,7 @@ class CommandJudge:
         return state, self._combine(state)
 
     def _read(self, text: str, cwd: str) -> _State:
-        state = _State()
+        state = _State(moves=moves(text))
         try:
             script = read_script(text, Scope(self._guard.home, (cwd,)), state.budget)
             self._script(script, state, 0, None)
@@ -161,7 +168,7 @@ class CommandJudge:
     def _inner(self, inner: Inner, outer: SimpleCommand, state: _State, depth: int) -> None:
         if depth > MAX_DEPTH:
             raise UnreadableError("commands nested very deep")
-        cwds = outer.cwds
+        cwds = () if inner.later and state.moves else outer.cwds
         if inner.cwd is not None:
             scope = Scope(self._guard.home, cwds)
             scope.change_folder(inner.cwd.text)
@@ -187,7 +194,7 @@ class CommandJudge:
         if script.dynamic or script.split:
             raise UnreadableError("a command text that is known only at run time")
         place = script if script.end else Word(script.text, outer.start, outer.end)
-        scope = Scope(self._guard.home, cwds, functions=outer.functions)
+        scope = Scope(self._guard.home, cwds, functions=outer.functions, functions_move=bool(outer.functions))
         context = Context("" if outer.stdin == "text" else outer.stdin)
         self._script(read_script(script.text, scope, state.budget, context), state, depth, place)
 

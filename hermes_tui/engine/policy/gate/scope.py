@@ -37,12 +37,14 @@ class Scope:
     """Possible folders; empty when unknown."""
     variables: dict[str, tuple[Value, ...]] = field(default_factory=dict)
     functions: frozenset[str] = frozenset()
+    functions_move: bool = False
+    """Whether calling one of them may change the folder."""
     tainted: frozenset[str] = frozenset()
     """Variables that a function may change at any time."""
 
     def copy(self) -> Scope:
         """Return an independent copy, for a subshell or a branch."""
-        return Scope(self.home, self.cwds, dict(self.variables), self.functions, self.tainted)
+        return Scope(self.home, self.cwds, dict(self.variables), self.functions, self.functions_move, self.tainted)
 
     def merge(self, other: Scope) -> None:
         """Keep what holds in both branches; both possibilities where they differ."""
@@ -51,6 +53,7 @@ class Scope:
         else:
             self.cwds = ()
         self.functions |= other.functions
+        self.functions_move |= other.functions_move
         self.tainted |= other.tainted
         self.variables = {
             name: tuple(dict.fromkeys(values + other.variables[name]))

@@ -35,6 +35,9 @@ _FORGETTING = frozenset(
         "trap",
     }
 )
+_MOVES = re.compile(r"\b(?:cd|pushd|popd)\b")
+_LATER = frozenset({"eval", "trap", "mapfile", "readarray"})
+"""Builtins that run a text in this very shell."""
 _MOVERS = frozenset({"cd", "pushd", "popd"})
 _ESCAPED = re.compile(r"\\(?:([$`\\])|\n)")
 _CD_OPTION = re.compile(r"-[LPe@]+\Z|--\Z")
@@ -220,6 +223,11 @@ def stdin_of(redirects: tuple[Redirect, ...], context: Context) -> Context:
     return Context(stdin, text, context.background)
 
 
+def moves(text: str) -> bool:
+    """Tell whether a text may change the folder."""
+    return _MOVES.search(text) is not None
+
+
 def follow(command: SimpleCommand, scope: Scope, keyword: str) -> None:
     """Update the state of the shell with what a command does to folder and variables."""
     if not command.words:
@@ -230,7 +238,8 @@ def follow(command: SimpleCommand, scope: Scope, keyword: str) -> None:
     name = command.words[0].text
     if name in _MOVERS:
         _follow_cd(command, scope)
-    elif name in ("builtin", "command") and any(word.text in _MOVERS for word in command.words):
+    elif name in ("builtin", "command") and any(word.text in _FORGETTING | _MOVERS for word in command.words):
+        scope.forget_all()
         scope.cwds = ()
     elif keyword == "declaration_command":
         for word in command.words[1:]:
@@ -238,6 +247,17 @@ def follow(command: SimpleCommand, scope: Scope, keyword: str) -> None:
             scope.assign(variable.rstrip("+"), (Value(value),) if "=" in word.text and "+" not in variable else None)
     elif name in _FORGETTING or name in scope.functions or command.words[0].dynamic:
         scope.forget_all()
+        if _may_move(command, scope):
+            scope.cwds = ()
+
+
+def _may_move(command: SimpleCommand, scope: Scope) -> bool:
+    name, *words = command.words
+    if name.text in scope.functions or name.dynamic:
+        return scope.functions_move
+    if name.text not in _LATER:
+        return False
+    return scope.functions_move or any(word.dynamic or moves(word.text) for word in words)
 
 
 def _follow_cd(command: SimpleCommand, scope: Scope) -> None:

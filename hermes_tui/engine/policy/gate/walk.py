@@ -15,7 +15,17 @@ from .expansions import SpanTable, find_expansions, judge_arithmetic, judge_expa
 from .facts import Issue, Level, SimpleCommand, Word
 from .parse import Budget, parse
 from .scope import Scope, Value
-from .simple import Context, Pieces, assigned_names, build_commands, follow, sort_pieces, spread_heredocs, starts_itself
+from .simple import (
+    Context,
+    Pieces,
+    assigned_names,
+    build_commands,
+    follow,
+    moves,
+    sort_pieces,
+    spread_heredocs,
+    starts_itself,
+)
 from .words import UnreadableError, expand, split_words
 
 if TYPE_CHECKING:
@@ -60,7 +70,7 @@ class _Walker:
         self.source = parse(text, budget)
         self.script = Script()
         self._budget = budget
-        self._moves = re.search(r"\b(?:cd|pushd|popd)\b", text) is not None
+        self._moves = moves(text)
 
     def walk(self, node: Node, scope: Scope, context: Context) -> None:
         """Walk one statement."""
@@ -107,8 +117,10 @@ class _Walker:
         """``{ ...; }``, or ``(( ... ))``, which the grammar calls the same."""
         if node.children[0].type == "((":
             self.arithmetic(node, scope, context)
-        else:
-            self.sequence(node, scope, context)
+            return
+        if self.source.text[self.source.start(node) + 1] not in " \t\n\\":
+            raise UnreadableError("a brace that is no group")
+        self.sequence(node, scope, context)
 
     def branches(self, node: Node, scope: Scope, context: Context) -> None:
         """``if``: its first condition always runs, everything else may."""
@@ -186,6 +198,7 @@ class _Walker:
         for variable in assigned:
             scope.assign(variable, None)
         scope.functions |= {name}
+        scope.functions_move |= moves(self.source.slice(body))
         span = (self.source.start(node), self.source.end(node))
         self.script.defined.append((name, starts_itself(name, self.source.slice(body)), *span))
         inner = scope.copy()

@@ -43,4 +43,6 @@ def test_what_once_ran_unseen_is_seen(arena, text):
 
 
 def test_the_comparison_notices_an_unlisted_program(arena):
-    assert arena.run("mka n1; true && mkb n2") == ["mka n1", "mkb n2"]
+    ran = arena.run("mka n1; cd sub && mkb n2")
+    assert [line for line, _ in ran] == ["mka n1", "mkb n2"]
+    assert ran[1][1] == f"{ran[0][1]}/sub"

@@ -154,7 +154,7 @@ def check_trap(call: Call) -> Outcome:
     words = [word for word in call.command.words[1:] if word.text != "--"]
     if len(words) < 2 or words[0].text in ("", "-", "-p", "-l"):
         return Outcome(base=Level.SAFE)
-    return Outcome([], [Inner(script=words[0])])
+    return Outcome([], [Inner(script=words[0], later=True)])
 
 
 def check_alias(call: Call) -> Outcome:
