@@ -19,7 +19,7 @@ from .engine.config.secrets import Keys, single_keys, stored_keys
 from .engine.config.settings import ProviderSettings
 from .engine.context.memory import MemoryBook
 from .engine.policy.redaction import Redactor
-from .engine.policy.trust import TrustStore
+from .engine.policy.trust import TrustStore, settings_in
 from .engine.providers.base import Endpoint
 from .engine.providers.catalog import PROVIDERS
 from .engine.providers.clients import ProviderClients
@@ -151,16 +151,22 @@ class Workshop:
 
     # Parts
 
-    def agent_parts(self) -> AgentParts:
-        """Make the parts of one agent; each session has a gate of its own."""
+    def agent_parts(self, folder: Path | None = None) -> AgentParts:
+        """Make the parts of one agent; each session has a gate of its own.
+
+        Args:
+            folder: Where it works: a project's own settings count there, once they are trusted.
+        """
         paths = self.loaded.paths
+        loaded, notices = settings_in(folder, self.loaded, self.trust) if folder else (self.loaded, ())
         return AgentParts(
-            settings=self.loaded.settings,
+            settings=loaded.settings,
+            notices=notices,
             store=self.store,
             registry=self.registry,
             resolve=self.resolve,
             client_for=self.clients.client_for,
-            gate=self.rules.new_gate(self.loaded.settings.approvals),
+            gate=self.rules.new_gate(loaded.settings.approvals),
             spill_dir=self._spill_dir(),
             soul_file=paths.soul_file,
             env=self.env,
@@ -239,6 +245,7 @@ def build_engine(loaded: LoadedSettings, *, demo: bool = False, **endpoint_flags
         shop.trust,
         memory=shop.memory,
         default_model=model,
+        may_change_model=not (demo or endpoint_flags),
         notices=shop.notices,
         warm_up=shop.warm_up,
         secrets=shop.secrets,

@@ -195,8 +195,11 @@ def _gate(words: Sequence[str]) -> int:
         return OK if words and words[0] in ("-h", "--help") else USAGE
     from hermes_tui.engine.config.loader import load_settings
     from hermes_tui.engine.policy.gate.explain import main as explain
+    from hermes_tui.engine.policy.trust import TrustStore, settings_in
 
-    return explain(words[1:], load_settings(os.environ).settings.approvals)
+    loaded = load_settings(os.environ)
+    here, _ = settings_in(Path(_folder() or Path.home()), loaded, TrustStore(loaded.paths.trust_file))
+    return explain(words[1:], here.settings.approvals)
 
 
 def _sessions(words: Sequence[str]) -> int:

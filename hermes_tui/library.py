@@ -117,7 +117,7 @@ class AIAgent(Agent):
                 skip_memory=skip_memory,
                 callbacks=callbacks,
             )
-            super().__init__(options, self._shop.agent_parts())
+            super().__init__(options, self._shop.agent_parts(options.workspace))
         except HermesError:
             self._shop.close(keep_store=not self._owns_store)
             raise

@@ -202,8 +202,8 @@ class AllowRuleRow:
 class TrustItem:
     """Something of a folder that wants to be used."""
 
-    kind: Literal["instructions"]
-    """What it is for: ``instructions`` go into the model's prompt."""
+    kind: Literal["instructions", "settings"]
+    """What it is for: ``instructions`` go into the model's prompt, ``settings`` hold for sessions in this folder."""
     path: str
     """Absolute."""
     digest: str

@@ -208,7 +208,15 @@ class ChatSessions:
         elif wishes is None:
             self._begin(session)
         else:
-            self._ask_trust(wishes, lambda: self._begin(session))
+            changes = any(item.kind == "settings" for item in wishes.items)
+
+            def begin(answer: TrustAnswer) -> None:
+                if changes and answer in ("trust", "once"):
+                    self.open(None, then=self._after_open)  # with the settings that hold now
+                else:
+                    self._begin(session)
+
+            self._ask_trust(wishes, begin)
 
     def _begin(self, session: AgentSession) -> None:
         """Let messages reach the session."""
@@ -219,7 +227,7 @@ class ChatSessions:
         if after is not None:
             after()
 
-    def _ask_trust(self, wishes: TrustRequest, then: Callable[[], None]) -> None:
+    def _ask_trust(self, wishes: TrustRequest, then: Callable[[TrustAnswer], None]) -> None:
         """Ask whether what the folder wants is used; go on once the answer is kept."""
         from .trust import TrustScreen
 
@@ -228,11 +236,12 @@ class ChatSessions:
 
         def answered(answer: TrustAnswer | None) -> None:
             def keep() -> None:
+                kept = answer or "later"
                 try:
-                    engine.answer_trust(wishes, answer or "later")
+                    engine.answer_trust(wishes, kept)
                 except HermesError as error:
                     chat.app.call_later(chat.note, "warning", error.message, error.hint, "trust")
-                chat.app.call_later(then)
+                chat.app.call_later(then, kept)
 
             chat.run_in_thread(keep, "trust")
 
@@ -251,7 +260,7 @@ class ChatSessions:
                 chat.app.call_later(chat.say, "This folder wants nothing that you do not trust already.")
             else:
                 done = "A new session (/new) follows the answer."
-                chat.app.call_later(self._ask_trust, wishes, lambda: chat.say(done))
+                chat.app.call_later(self._ask_trust, wishes, lambda _: chat.say(done))
 
         chat.run_in_thread(look, "trust")
 

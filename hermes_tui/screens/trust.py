@@ -23,7 +23,10 @@ from hermes_tui.widgets.line_view import LineView
 from .approval_guard import Pacing
 from .approval_modal import ArmMark, GuardedModal
 
-_WANTS = {"instructions": "goes into the model's prompt"}
+_WANTS = {
+    "instructions": "goes into the model's prompt",
+    "settings": "changes settings here (it can only make approvals stricter)",
+}
 _ANSWERS: tuple[tuple[TrustAnswer, Choice], ...] = (
     ("trust", Choice("1", "Trust it", "trust", "until its content changes")),
     ("once", Choice("2", "Trust it this time", "this time")),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from support.model_server import ModelServer, Turn
 from support.program import Installation, ready, say
+from support.terminal import Terminal
 
 pytestmark = pytest.mark.e2e
 
@@ -25,6 +26,14 @@ def user(tmp_path: Path, server: ModelServer) -> Installation:
     made = Installation(tmp_path, server.base_url)
     (made.work / "AGENTS.md").write_text("Always use tabs here.")
     return made
+
+
+def press(terminal: Terminal, key: str) -> None:
+    """Press an answer key alone, again while the dialog takes it for typing."""
+    terminal.type(key)
+    while ASKS in terminal.wait(lambda text: ASKS not in text or "\u25cb wait" in text, "the key to count"):
+        terminal.wait_for("\u25cf ready")
+        terminal.type(key)
 
 
 def prompts(server: ModelServer) -> list[str]:
@@ -77,3 +86,34 @@ def test_a_folder_that_wants_nothing_asks_nothing(user: Installation, server: Mo
     with user.start("hello there") as terminal:
         terminal.wait_for("Fine.")
         assert ASKS not in terminal.text and not (user.home / "hermes" / "trust.json").exists()
+
+
+def test_a_projects_settings_hold_once_trusted_but_never_lead_the_key_elsewhere(
+    user: Installation, server: ModelServer
+) -> None:
+    (user.work / "AGENTS.md").unlink()
+    (user.work / ".env").write_text('OPENAI_BASE_URL="http://127.0.0.1:1/v1"\n')
+    config = user.work / ".hermes" / "config.toml"
+    config.parent.mkdir()
+    config.write_text(
+        'model = "local/project-model"\n[providers.local]\nbase_url = "http://127.0.0.1:1/v1"\n'
+        '[approvals]\nmode = "off"\ndeny = ["ls"]\n'
+    )
+    before = user.run("run", "hello")
+    assert before.returncode == 0 and "config.toml is not used" in before.stderr
+    assert server.requests[-1].body["model"] == "test-model"
+    assert "not used" in user.run("config", "show").stdout
+
+    with user.start() as terminal:
+        terminal.wait(lambda text: ASKS in text and "changes settings here" in text and "ready" in text, "the dialog")
+        press(terminal, "1")
+        terminal.wait(lambda text: ASKS not in text and "project-model \u00b7 ask" in text, "the project's model")
+        say(terminal, "hello there")
+        terminal.wait_for("Fine.")
+        told = terminal.wait_for("providers.local.base_url")
+    assert "approvals.mode" in told
+    assert server.requests[-1].body["model"] == "project-model"
+
+    shown = user.run("config", "show").stdout
+    assert ".hermes/config.toml:1" in shown and "providers.local.base_url cannot be set by a project" in shown
+    assert user.run("gate", "explain", "ls", "--json").stdout.count('"deny"') == 1

@@ -2,7 +2,7 @@
 
 Later wins: defaults < ``settings.toml`` (the app's own choices) < ``config.toml`` (the user's) < ``HERMES_TUI_*`` <
 flags. One bad entry never costs the others: it is named and left out. Runs before the first paint, so it imports
-little. A project's own file is not read here: it needs the user's trust first.
+little. A project's own file needs the user's trust first: ``project.py`` lays it over what is made here.
 """
 
 from __future__ import annotations
@@ -43,12 +43,25 @@ class LoadedSettings:
     settings: Settings
     paths: Paths
     origins: Mapping[str, str] = field(default_factory=dict)
-    """Dotted key -> ``settings.toml``, ``config.toml``, a variable's name or ``command line``."""
+    """Dotted key -> ``settings.toml``, ``config.toml``, a project's file, a variable's name or ``command line``."""
     problems: tuple[Problem, ...] = ()
 
     def origin_of(self, key: str) -> str:
         """Return where a value came from, ``default`` when nothing set it."""
         return self.origins.get(key, "default")
+
+    def place_of(self, key: str) -> str:
+        """Return where a value came from, with the line when that is a file: ``config.toml:12``. Reads the file."""
+        origin = self.origin_of(key)
+        files = {file.name: file for file in (self.paths.settings_file, self.paths.config_file)}
+        file = files.get(origin) or Path(origin)
+        if origin not in files and not file.is_absolute():
+            return origin
+        try:
+            line = line_of(read_text(file), tuple(key.split(".")))
+        except ConfigError:
+            line = 0
+        return f"{origin}:{line}" if line else origin
 
 
 def load_settings(
@@ -92,7 +105,7 @@ class _Merge:
         except ConfigError as error:
             self.problems.append(Problem("error", str(error)))
             return
-        for path, value in _entries(table):
+        for path, value in entries(table):
             self._add(_moved(path), value, file.name, _FilePlace(file, text, path))
 
     def add_environment(self, env: Mapping[str, str]) -> None:
@@ -168,11 +181,11 @@ def _moved(path: tuple[str, ...]) -> tuple[str, ...]:
     return path
 
 
-def _entries(table: Mapping[str, Any], prefix: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def entries(table: Mapping[str, Any], prefix: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield the values of nested tables with their paths; an empty table counts as a value."""
     for name, value in table.items():
         if isinstance(value, dict) and value:
-            yield from _entries(value, (*prefix, name))
+            yield from entries(value, (*prefix, name))
         else:
             yield (*prefix, name), value
 

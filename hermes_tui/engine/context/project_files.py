@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from ..config.project import up_to_git_root
 
 NAMES = (".hermes.md", "AGENTS.md", "CLAUDE.md", ".cursorrules")
 """In order of preference; the first that exists anywhere on the way up wins."""
@@ -36,7 +37,7 @@ class ProjectFile:
 
 def find_project_file(folder: Path) -> ProjectFile | None:
     """Return the project's instructions, or None. Reads the disk."""
-    folders = list(_up_to_git_root(folder))
+    folders = list(up_to_git_root(folder))
     for name in NAMES:
         for candidate in (place / name for place in folders):
             content = _read(candidate)
@@ -75,16 +76,6 @@ def cap(text: str, max_chars: int = MAX_CHARS) -> str:
     head = text[: int(max_chars * HEAD_SHARE)]
     tail = text[-int(max_chars * TAIL_SHARE) :]
     return f"{head}\n[... {len(text) - len(head) - len(tail)} characters left out; read the file for them ...]\n{tail}"
-
-
-def _up_to_git_root(folder: Path) -> Iterator[Path]:
-    """Yield the folder and its parents up to the git root; the folder alone outside a repository."""
-    way = [folder, *folder.parents]
-    root = next((place for place in way if (place / ".git").exists()), folder)
-    for place in way:
-        yield place
-        if place == root:
-            return
 
 
 def _read(path: Path) -> bytes:

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from ..config.loader import LoadedSettings
 from ..config.paths import write_private
+from ..config.project import apply_project, find_project_config
 
 TrustState: TypeAlias = Literal["trusted", "refused", "changed", "new"]
 """``refused``: not trusted, and not to be asked about while the content stays the same."""
@@ -70,6 +72,23 @@ class TrustStore:
         if self._answers is None:
             self._answers = _read(self._file)
         return self._answers
+
+
+def settings_in(folder: Path, loaded: LoadedSettings, trust: TrustStore) -> tuple[LoadedSettings, tuple[str, ...]]:
+    """Return the settings that hold in a folder, and what to tell about its own ones. Reads the disk.
+
+    Args:
+        folder: Where one works.
+        loaded: The user's settings.
+        trust: Without its word a project's settings are left out.
+    """
+    config = find_project_config(folder)
+    if config is None:
+        return loaded, ()
+    if not trust.is_trusted(str(config.path), config.digest):
+        return loaded, (f"{config.path} is not used: nobody trusts it with this content yet.",)
+    changed = apply_project(loaded, config)
+    return changed, tuple(problem.text for problem in changed.problems if problem.origin == str(config.path))
 
 
 def _read(file: Path) -> dict[str, tuple[str, bool]]:

@@ -91,6 +91,7 @@ def conversation_parts(options: AgentOptions, parts: AgentParts, hub: Hub) -> Co
         soul_file=parts.soul_file,
         skip_context_files=options.skip_context_files,
         is_trusted=parts.is_trusted,
+        notices=() if options.parent else parts.notices,
         platform=options.platform,
         memory=None if options.skip_memory else parts.memory,
         parent_id=options.parent.session_id if options.parent else "",

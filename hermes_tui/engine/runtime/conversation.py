@@ -26,6 +26,8 @@ from .outcome import Bill
 from .ports import MessageStore, SessionFields
 from .workspace import git_branch
 
+TRUST_HINT = "Read it; then /trust, or hermes-tui run --trust."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationParts:
@@ -42,6 +44,8 @@ class ConversationParts:
     skip_context_files: bool = False
     is_trusted: Callable[[str, str], bool] = lambda path, digest: False
     """Whether a project's file (path, content hash) may be used."""
+    notices: Sequence[str] = ()
+    """What to tell with the first turn."""
     platform: str = ""
     parent_id: str = ""
     """The session of the agent that started this one."""
@@ -295,6 +299,8 @@ class Conversation:
 
     def _prompt_parts(self, tool_names: Sequence[str], system_message: str) -> PromptParts:
         parts = self._parts
+        for text in parts.notices:
+            self._emit(Notice(level="warning", text=text, hint=TRUST_HINT, kind="trust"))
         project = self._project_file()
         if project is not None and project.hidden_count:
             self._emit(
@@ -328,7 +334,7 @@ class Conversation:
             Notice(
                 level="warning",
                 text=f"{found.path} is not used: nobody trusts it with this content yet.",
-                hint="Read it; then /trust, or hermes-tui run --trust.",
+                hint=TRUST_HINT,
                 kind="trust",
             )
         )

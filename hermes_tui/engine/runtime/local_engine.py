@@ -31,11 +31,12 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirect
 
     Args:
         store: The open database.
-        agent_parts: Makes the parts of one agent (each session has its own gate).
+        agent_parts: Makes the parts of one agent for a folder (each session has its own gate).
         model_parts: What the model directory works with.
         trust: What the person said to folders.
         memory: The memory files.
         default_model: ``provider/model`` of new sessions.
+        may_change_model: Whether a project's own settings may choose another one.
         notices: What went wrong while starting.
         warm_up: Loads what the first request of a model needs; called in a thread.
         secrets: Returns the values of the keys in use, which no export may hold.
@@ -46,12 +47,13 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirect
     def __init__(
         self,
         store: SessionDB,
-        agent_parts: Callable[[], AgentParts],
+        agent_parts: Callable[[Path], AgentParts],
         model_parts: ModelParts,
         trust: TrustStore,
         *,
         memory: MemoryBook | None = None,
         default_model: str = "",
+        may_change_model: bool = True,
         notices: Sequence[tuple[str, str]] = (),
         warm_up: Callable[[Agent], None] = lambda agent: None,
         secrets: Callable[[], Collection[str]] = tuple,
@@ -64,6 +66,8 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirect
         MemoryDirectory.__init__(self, memory)
         self._agent_parts = agent_parts
         self._default_model = default_model
+        self._may_change_model = may_change_model
+        self._user_model = model_parts.loaded.settings.model
         self._notices = tuple(notices)
         self._warm_up = warm_up
         self._open: list[LiveSession] = []
@@ -84,11 +88,13 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirect
         store = self._store
         known = store.resolve(session_id) if session_id else ""
         row = store.row(known) if known else None
+        workspace = find_workspace(row.cwd if row else "")
+        parts = self._agent_parts(workspace)
         model = self._default_model
         if row is not None and row.model and row.provider:
             model = f"{row.provider}/{row.model}"
-        workspace = find_workspace(row.cwd if row else "")
-        parts = self._agent_parts()
+        elif self._may_change_model and parts.settings.model not in ("", self._user_model):
+            model = parts.settings.model  # the project's choice
         is_free = not known or bool(store.read_only_reason) or store.claim(known)
         agent = Agent(AgentOptions(model=model, workspace=workspace, platform=source, session_id=known), parts)
         provider, _, name = model.partition("/")

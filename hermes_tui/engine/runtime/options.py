@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,6 +56,8 @@ class AgentParts:
     gate: Gate
     spill_dir: Path
     """Private folder for full copies of long results."""
+    notices: Sequence[str] = ()
+    """What to tell about the project's own settings, with the first turn."""
     soul_file: Path | None = None
     """The user's own identity text."""
     env: Mapping[str, str] = field(default_factory=dict)

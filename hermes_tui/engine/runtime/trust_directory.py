@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from ..api import TrustAnswer, TrustItem, TrustRequest
-from ..context.project_files import find_project_file
+from ..config.project import find_project_config
+from ..context.project_files import find_project_file, reveal_hidden
 from ..policy.trust import TrustStore
 
 
@@ -23,23 +26,14 @@ class TrustDirectory:
 
     def pending_trust(self, folder: str, *, again: bool = False) -> TrustRequest | None:
         """What this folder wants that nobody has answered yet; None when there is nothing to ask."""
-        found = find_project_file(Path(folder).absolute())
-        if found is None:
-            return None
-        state = self._trust.state(str(found.path), found.digest)
-        has_said_no = state == "refused" or found.digest in self._put_off
-        if state == "trusted" or (has_said_no and not again):
-            return None
-        item = TrustItem(
-            kind="instructions",
-            path=str(found.path),
-            digest=found.digest,
-            text=found.text,
-            size_bytes=found.size_bytes,
-            hidden_count=found.hidden_count,
-            changed=state == "changed",
-        )
-        return TrustRequest(folder=folder, items=(item,))
+        items = [item for item in _wishes(Path(folder).absolute()) if self._is_open(item, again=again)]
+        changed = [replace(item, changed=self._trust.state(item.path, item.digest) == "changed") for item in items]
+        return TrustRequest(folder=folder, items=tuple(changed)) if changed else None
+
+    def _is_open(self, item: TrustItem, *, again: bool) -> bool:
+        state = self._trust.state(item.path, item.digest)
+        has_said_no = state == "refused" or item.digest in self._put_off
+        return state != "trusted" and (again or not has_said_no)
 
     def answer_trust(self, request: TrustRequest, answer: TrustAnswer) -> None:
         """Keep the answer; sessions that begin later follow it."""
@@ -50,3 +44,26 @@ class TrustDirectory:
             self._put_off.update(files.values())
         else:
             self._trust.remember(files, trusted=answer == "trust")
+
+
+def _wishes(folder: Path) -> Iterator[TrustItem]:
+    """Yield what a folder wants to be used. Reads the disk."""
+    if (found := find_project_file(folder)) is not None:
+        yield TrustItem(
+            kind="instructions",
+            path=str(found.path),
+            digest=found.digest,
+            text=found.text,
+            size_bytes=found.size_bytes,
+            hidden_count=found.hidden_count,
+        )
+    if (config := find_project_config(folder)) is not None:
+        text, hidden_count = reveal_hidden(config.text)
+        yield TrustItem(
+            kind="settings",
+            path=str(config.path),
+            digest=config.digest,
+            text=text,
+            size_bytes=config.size_bytes,
+            hidden_count=hidden_count,
+        )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from ..config.choices import set_config
 from ..config.describe import describe_settings
 from ..config.loader import LoadedSettings, load_settings
+from ..policy.trust import TrustStore, settings_in
 from ..types.errors import ConfigError
 from .output import out, out_json, table
 
@@ -23,11 +25,12 @@ def main(argv: Sequence[str], parser_class: type[argparse.ArgumentParser] = argp
     parser.add_argument("--json", action="store_true", help="one JSON value on stdout, nothing else")
     options = parser.parse_args(argv)
     loaded = load_settings(os.environ)
+    loaded, notices = settings_in(Path(os.curdir).absolute(), loaded, TrustStore(loaded.paths.trust_file))
     if options.action == "path":
         out(str(loaded.paths.config_file))
         return 0
     if options.action == "show":
-        return _show(loaded, as_json=options.json)
+        return _show(loaded, notices, as_json=options.json)
     if not options.key or (options.action == "set" and not options.value):
         parser.error(f"config {options.action} needs a key" + (" and a value" if options.action == "set" else ""))
     if options.action == "set":
@@ -40,20 +43,22 @@ def main(argv: Sequence[str], parser_class: type[argparse.ArgumentParser] = argp
     return 0
 
 
-def _show(loaded: LoadedSettings, *, as_json: bool) -> int:
+def _show(loaded: LoadedSettings, notices: Sequence[str], *, as_json: bool) -> int:
     rows = []
     for doc in describe_settings():
         try:
             value = value_at(loaded.settings, doc.key)
         except ConfigError:
             continue  # a row for a table of names, such as providers.NAME.base_url
-        rows.append((doc.key, value, loaded.origin_of(doc.key)))
+        rows.append((doc.key, value, loaded.place_of(doc.key)))
     if as_json:
         out_json({key: {"value": value, "from": origin} for key, value, origin in rows})
     else:
         out(table([(key, repr(value), origin) for key, value, origin in rows], ("SETTING", "VALUE", "FROM")))
-    for problem in loaded.problems:
-        out(f"{problem.level}: {problem.text}")
+    told = [f"{problem.level}: {problem.text}" for problem in loaded.problems]
+    told += [f"warning: {text}" for text in notices if f"warning: {text}" not in told]
+    for text in told if not as_json else ():
+        out(text)
     return 0
 
 

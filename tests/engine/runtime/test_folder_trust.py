@@ -108,3 +108,19 @@ def test_a_folder_that_wants_nothing_asks_nothing(folder: Folder) -> None:
     folder.file.unlink()
     assert folder.directory.pending_trust(str(folder.work)) is None
     assert [event for event in folder.chat().of(Notice) if event.kind == "trust"] == []
+
+
+def test_a_projects_own_settings_are_asked_about_beside_its_instructions(folder: Folder) -> None:
+    config = folder.work / ".hermes" / "config.toml"
+    config.parent.mkdir()
+    config.write_text('[approvals]\nmode = "strict"\n')
+    request = folder.directory.pending_trust(str(folder.work))
+    assert request is not None
+    assert [(item.kind, item.path) for item in request.items] == [
+        ("instructions", str(folder.file)),
+        ("settings", str(config)),
+    ]
+    folder.directory.answer_trust(request, "trust")
+    config.write_text('[approvals]\nmode = "plan"\n')
+    changed = folder.directory.pending_trust(str(folder.work))
+    assert changed is not None and [(item.kind, item.changed) for item in changed.items] == [("settings", True)]

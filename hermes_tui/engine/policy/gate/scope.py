@@ -70,10 +70,11 @@ class Scope:
         if is_dynamic(target):
             self.cwds = ()
             return
-        moved = tuple(os.path.normpath(os.path.join(cwd, target)) for cwd in self.cwds)  # noqa: PTH118
-        if os.path.isabs(target):  # noqa: PTH117
-            moved = (os.path.normpath(target),)
-        missing = tuple(cwd for cwd, new in zip(self.cwds, moved, strict=False) if not os.path.isdir(new))  # noqa: PTH112
+        raw = tuple(os.path.join(cwd, target) for cwd in self.cwds or ("/",) * os.path.isabs(target))  # noqa: PTH117, PTH118
+        moved = tuple(os.path.normpath(path) for path in raw)
+        if ".." in target:  # behind a link, `cd -P` goes to another parent
+            moved += tuple(os.path.realpath(path) for path in raw)
+        missing = tuple(cwd for cwd, path in zip(self.cwds, raw, strict=False) if not os.path.isdir(path))  # noqa: PTH112
         self._set_cwds(moved + missing)
 
     def assign(self, name: str, values: tuple[Value, ...] | None) -> None:
