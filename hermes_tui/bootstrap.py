@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from .crash_log import write_crash_log
-from .engine.config.loader import LoadedSettings
+from .engine.config.loader import LoadedSettings, load_settings
 from .engine.config.paths import ensure_private_dir
 from .engine.config.secrets import Keys, single_keys, stored_keys
 from .engine.config.settings import ProviderSettings
@@ -113,6 +113,11 @@ class Workshop:
         except StoreError as error:
             self.notices.append(("warning", str(error)))
             return None
+
+    def reload(self) -> LoadedSettings:
+        """Read the settings again, for sessions that begin later."""
+        self.loaded = load_settings(self.env, self.loaded.flags, self.loaded.paths)
+        return self.loaded
 
     # Models
 
@@ -241,7 +246,15 @@ def build_engine(loaded: LoadedSettings, *, demo: bool = False, **endpoint_flags
     return LocalEngine(
         shop.store,
         shop.agent_parts,
-        ModelParts(loaded=loaded, env=os.environ, keys=shop.keys, client_for=shop.clients.client_for, rules=shop.rules),
+        ModelParts(
+            loaded=lambda: shop.loaded,
+            reload=shop.reload,
+            trust=shop.trust,
+            env=os.environ,
+            keys=shop.keys,
+            client_for=shop.clients.client_for,
+            rules=shop.rules,
+        ),
         shop.trust,
         memory=shop.memory,
         default_model=model,

@@ -275,7 +275,16 @@ COMMANDS: tuple[Command, ...] = (
         aliases=("mode",),
         args="[ask|strict|smart|plan|off]",
     ),
-    _row("rules", "Approval rules", "List and delete stored rules.", "Model and settings", slash="rules"),
+    _row(
+        "settings",
+        "Settings",
+        "Every setting, where it comes from, and a change.",
+        "Model and settings",
+        slash="settings",
+        aliases=("config",),
+        args="[name]",
+    ),
+    _row("rules", "Approval rules", "List, edit and delete stored rules.", "Model and settings", slash="rules"),
     _row(
         "trust",
         "Trust this folder",

@@ -198,6 +198,37 @@ class AllowRuleRow:
     hits: int = 0
 
 
+SettingKind: TypeAlias = Literal["switch", "choice", "number", "text", "list", "table"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingRow:
+    """One setting as it holds."""
+
+    key: str
+    """Dotted."""
+    section: str
+    """The table that it is in; empty at the top."""
+    value: str
+    """As TOML; ``(set)`` for a secret."""
+    text: str = ""
+    """The value as it is typed: a list with commas between."""
+    default: str = ""
+    """As TOML."""
+    origin: str = "default"
+    """``default``, a file with its line, a variable, or ``command line``."""
+    is_default: bool = True
+    is_firm: bool = False
+    """A variable or a flag sets it, which wins over every file."""
+    kind: SettingKind = "text"
+    choices: tuple[str, ...] = ()
+    """Accepted values, when there are only a few."""
+    doc: str = ""
+    """What it means."""
+    note: str = ""
+    """Why it is not changed here; empty when it can be."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustItem:
     """Something of a folder that wants to be used."""
@@ -601,8 +632,30 @@ class Engine(Protocol):
         """Store a key in the private credentials file and return where it went."""
         ...
 
+    def list_settings(self, folder: str = "") -> list[SettingRow]:
+        """Every setting as it holds in a folder, and where it comes from."""
+        ...
+
+    def change_setting(self, key: str, text: str | None) -> str:
+        """Write a setting into the user's config.toml, or take it out (None), and return what came of it in words.
+
+        Sessions that begin later follow it.
+
+        Raises:
+            ConfigError: No such setting, a value that does not fit, or a file that cannot be written.
+        """
+        ...
+
     def list_rules(self) -> list[AllowRuleRow]:
         """The stored approval rules."""
+        ...
+
+    def change_rule(self, rule: AllowRuleRow, text: str) -> None:
+        """Put another text in a rule's place.
+
+        Raises:
+            ConfigError: The text is no rule, or the file cannot be written.
+        """
         ...
 
     def delete_rule(self, rule: AllowRuleRow) -> None:

@@ -59,6 +59,7 @@ ACTIONS: Mapping[str, Action] = {
     "stash": lambda chat, args: chat.composer.action_stash(),
     "model": settings.model,
     "approvals": settings.approvals,
+    "settings": settings.page,
     "rules": settings.rules,
     "trust": settings.trust,
     "theme": settings.theme,

@@ -7,6 +7,7 @@ from support.snapshots import Stage
 from hermes_tui.screens.help import HelpScreen
 from hermes_tui.screens.palette import PaletteRow, PaletteScreen
 from hermes_tui.screens.rules import RulesScreen
+from hermes_tui.screens.settings import SettingsScreen
 
 ACTIONS = (
     ("Conversation", "esc", "Interrupt", "Stop the running turn; queue and draft stay."),
@@ -85,13 +86,60 @@ def test_help(looks_as_kept):
     assert looks_as_kept(scene, "80x24")
 
 
-def test_rules(looks_as_kept):
-    """What was allowed for good, where, and how often that counted."""
-
+def _rules(rules, *keys, shows):
     async def scene(stage: Stage) -> None:
         await scenes.whole_turn(stage)
-        stage.engine.rules = list(story.RULES)
+        stage.engine.rules = list(rules)
         await stage.show(RulesScreen(stage.engine))  # type: ignore[arg-type]
-        await stage.shows("npm publish")
+        await stage.shows(shows)
+        await stage.press(*keys)
+        await stage.idle()
 
-    assert looks_as_kept(scene, "80x24")
+    return scene
+
+
+def test_rules(looks_as_kept):
+    """What was allowed for good, where, and how often that counted."""
+    assert looks_as_kept(_rules(story.RULES, shows="npm publish"), "80x24")
+
+
+def test_a_rule_in_the_field(looks_as_kept):
+    """A rule is edited where there is little room."""
+    assert looks_as_kept(_rules(story.RULES, "down", "enter", shows="npm publish"), "40x12")
+
+
+def test_no_rules(looks_as_kept):
+    """Where rules come from, in full on a narrow screen."""
+    assert looks_as_kept(_rules((), shows="No rules yet"), "40x12")
+
+
+def _settings(*keys, shows="max_turns"):
+    async def scene(stage: Stage) -> None:
+        await scenes.whole_turn(stage)
+        stage.engine.settings = list(story.SETTINGS)
+        await stage.show(SettingsScreen(stage.engine))  # type: ignore[arg-type]
+        await stage.shows("anthropic/claude")
+        await stage.press(*keys)
+        await stage.shows(shows)
+        await stage.idle()
+
+    return scene
+
+
+@pytest.mark.parametrize(
+    ("size", "theme"), [("120x40", "hermes-dark"), ("80x24", "hermes-light"), ("40x12", "hermes-dark")]
+)
+def test_settings(looks_as_kept, size, theme):
+    """Sections, values, where each comes from, and what the one under the cursor means."""
+    assert looks_as_kept(_settings("down", "down", "down", shows="sum up"), size, theme)
+
+
+@pytest.mark.parametrize("size", ["80x24", "40x12"])
+def test_a_setting_in_the_field(looks_as_kept, size):
+    """A number is changed."""
+    assert looks_as_kept(_settings(*"turns", "enter", shows="save"), size)
+
+
+def test_a_setting_with_choices(looks_as_kept):
+    """A choice is changed."""
+    assert looks_as_kept(_settings(*"mode", "enter", "down", "down", shows="as it is"), "80x24")

@@ -15,6 +15,7 @@ from hermes_tui.engine.api import (
     SearchHit,
     SearchPage,
     SessionRow,
+    SettingRow,
     Snippet,
     StoredMessage,
     Undone,
@@ -36,6 +37,7 @@ class FakeEngine:
         self.models: list[ModelRow] = []
         self.providers: list[ProviderRow] = []
         self.rules: list[AllowRuleRow] = []
+        self.settings: list[SettingRow] = []
         self.spent = UsageReport()
         self.rewound = Undone()
         self.check = ConnectionCheck(ok=True, text="It works.")
@@ -175,6 +177,23 @@ class FakeEngine:
     def list_rules(self) -> list[AllowRuleRow]:
         self._ask("list_rules")
         return self.rules
+
+    def list_settings(self, folder: str = "") -> list[SettingRow]:
+        self._ask("list_settings", folder)
+        return self.settings
+
+    def change_setting(self, key: str, text: str | None) -> str:
+        self._ask("change_setting", key, text)
+        at = next(i for i, row in enumerate(self.settings) if row.key == key)
+        row = self.settings[at]
+        value = row.default if text is None else text
+        origin = "default" if text is None else "config.toml:1"
+        self.settings[at] = replace(row, value=value, text=text or "", origin=origin, is_default=text is None)
+        return f"{key} is set."
+
+    def change_rule(self, rule: AllowRuleRow, text: str) -> None:
+        self._ask("change_rule", rule, text)
+        self.rules = [replace(other, rule=text) if other == rule else other for other in self.rules]
 
     def delete_rule(self, rule: AllowRuleRow) -> None:
         self._ask("delete_rule", rule)

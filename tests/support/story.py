@@ -19,6 +19,7 @@ from hermes_tui.engine.api import (
     ModelRow,
     ProviderRow,
     SessionRow,
+    SettingRow,
     StoredMessage,
     UndoPlan,
 )
@@ -411,3 +412,38 @@ UNDO_PLAN = UndoPlan(
     kept=(KeptFile(path="CHANGELOG.md", why="changed since, not by this turn"),),
 )
 """What an undo of it would do."""
+
+SETTINGS: Sequence[SettingRow] = (
+    SettingRow(
+        key="model", section="", value='"anthropic/claude-opus-4-6"', text="anthropic/claude-opus-4-6", default='""',
+        origin="settings.toml:1", is_default=False, doc="``provider/model``; empty opens the welcome screen.",
+    ),
+    SettingRow(
+        key="fallback_providers", section="", value="[]", default="[]", kind="list",
+        doc="Models to try in order when the first one fails.",
+    ),
+    SettingRow(
+        key="providers.local.api_key", section="providers.local", value="(set)", origin="config.toml:4", default='""',
+        is_default=False, note="keys are stored by /setup", doc="The key itself, or several with commas between them.",
+    ),
+    SettingRow(
+        key="agent.max_turns", section="agent", value="60", text="60", default="90",
+        origin="HERMES_TUI_AGENT_MAX_TURNS", is_default=False, is_firm=True, kind="number",
+        doc="Model requests per turn before the agent must sum up.",
+    ),
+    SettingRow(
+        key="approvals.mode", section="approvals", value='"strict"', text="strict", default='"ask"', kind="choice",
+        origin="/home/eva/src/lighthouse/.hermes/config.toml:2", is_default=False,
+        choices=("ask", "strict", "smart", "plan", "off"),
+        doc="``ask`` asks before danger, ``strict`` before all that is not provably harmless, ``plan`` only reads.",
+    ),
+    SettingRow(
+        key="approvals.edits", section="approvals", value='"auto"', text="auto", default='"auto"', kind="choice",
+        choices=("auto", "ask"),
+        doc="``auto`` writes files inside the workspace without asking, ``ask`` shows the diff.",
+    ),
+    SettingRow(
+        key="compression.enabled", section="compression", value="true", text="true", default="true", kind="switch",
+        choices=("true", "false"), doc="False leaves it to ``/compress``.",
+    ),
+)  # fmt: skip

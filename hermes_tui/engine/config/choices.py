@@ -54,37 +54,36 @@ def save_rule(paths: Paths, kind: str, rule: str, folder: str = "") -> None:
         _write(paths.settings_file, table)
 
 
-def delete_rule(paths: Paths, kind: str, rule: str, folder: str = "") -> bool:
-    """Remove an approval rule from ``settings.toml``; False when it is not there (``config.toml`` is the user's).
+def change_rule(paths: Paths, kind: str, rule: str, new: str | None, folder: str = "") -> bool:
+    """Put another rule in the place of one, or take it out (None), in the file that holds it.
+
+    Returns:
+        False when neither file holds it.
 
     Raises:
-        ConfigError: The file cannot be written.
+        ConfigError: A file cannot be read or written.
     """
-    table = _own_table(paths)
     path = _rule_path(kind, folder)
-    rules = _get(table, path)
-    if rule not in rules:
-        return False
-    _put(table, path, [kept for kept in rules if kept != rule] or None)
-    _write(paths.settings_file, table)
-    return True
+    for table, write in ((_own_table(paths), _write_own), (read_toml(paths.config_file), _write_config)):
+        rules = _get(table, path)
+        if rule in rules:
+            kept = [new if known == rule else known for known in rules]
+            _put(table, path, list(dict.fromkeys(text for text in kept if text is not None)) or None)
+            write(paths, table)
+            return True
+    return False
 
 
-def set_config(paths: Paths, key: str, text: str) -> Path:
-    """Set one value in the user's ``config.toml`` and return the backup of the old file beside it.
+def set_config(paths: Paths, key: str, text: str | None) -> Path:
+    """Set one value in the user's ``config.toml`` (None takes it out) and return the backup of the old file beside it.
 
     Raises:
         ConfigError: No such setting, a value that does not fit, or a file that cannot be read or written.
     """
-    value = checked(key, text)
-    file = paths.config_file
-    table = read_toml(file)
+    value = None if text is None else checked(key, text)
+    table = read_toml(paths.config_file)
     _put(table, tuple(key.split(".")), value)
-    backup = file.with_name(f"{file.name}.bak")
-    if file.exists():
-        write_private(backup, file.read_text("utf-8"))
-    _write(file, table)
-    return backup
+    return _write_config(paths, table)
 
 
 def checked(key: str, value: object) -> Any:
@@ -144,6 +143,20 @@ def _put(table: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
         table.pop(path[-1], None)
     else:
         table[path[-1]] = value
+
+
+def _write_own(paths: Paths, table: dict[str, Any]) -> None:
+    _write(paths.settings_file, table)
+
+
+def _write_config(paths: Paths, table: dict[str, Any]) -> Path:
+    """Write the user's file; what it held before is kept beside it."""
+    file = paths.config_file
+    backup = file.with_name(f"{file.name}.bak")
+    if file.exists():
+        write_private(backup, file.read_text("utf-8"))
+    _write(file, table)
+    return backup
 
 
 def _write(file: Path, table: dict[str, Any]) -> None:

@@ -31,7 +31,7 @@ def describe_settings() -> Iterator[SettingDoc]:
         owner = _owner_of(path)
         value = item.default_factory() if item.default_factory is not MISSING else item.default
         yield SettingDoc(
-            key=".".join(path), type=type_words(item_type(hint) or hint), default=_toml(value), doc=owner[item.name]
+            key=".".join(path), type=type_words(item_type(hint) or hint), default=toml(value), doc=owner[item.name]
         )
 
 
@@ -54,11 +54,14 @@ def _field_docs(cls: type) -> dict[str, str]:
     return docs
 
 
-def _toml(value: Any) -> str:
+def toml(value: Any) -> str:
+    """Return a value as it is written in TOML, one line."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, tuple):
-        return "[" + ", ".join(_toml(word) for word in value) + "]"
-    return "{}" if isinstance(value, Mapping) else str(value)
+        return "[" + ", ".join(toml(word) for word in value) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name} = {toml(entry)}" for name, entry in value.items()) + "}"
+    return str(value)

@@ -45,6 +45,8 @@ class LoadedSettings:
     origins: Mapping[str, str] = field(default_factory=dict)
     """Dotted key -> ``settings.toml``, ``config.toml``, a project's file, a variable's name or ``command line``."""
     problems: tuple[Problem, ...] = ()
+    flags: Mapping[str, object] = field(default_factory=dict)
+    """What the command line gave, for reading the layers again."""
 
     def origin_of(self, key: str) -> str:
         """Return where a value came from, ``default`` when nothing set it."""
@@ -87,6 +89,7 @@ def load_settings(
         paths=places,
         origins=merge.origins,
         problems=tuple(merge.problems),
+        flags=dict(flags or {}),
     )
 
 

@@ -67,7 +67,7 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirect
         self._agent_parts = agent_parts
         self._default_model = default_model
         self._may_change_model = may_change_model
-        self._user_model = model_parts.loaded.settings.model
+        self._user_model = model_parts.loaded().settings.model
         self._notices = tuple(notices)
         self._warm_up = warm_up
         self._open: list[LiveSession] = []
@@ -124,6 +124,13 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirect
         with self._lock:
             self._open.append(session)
         return session
+
+    def change_setting(self, key: str, text: str | None) -> str:
+        """Write a setting; the model counts for the next session at once."""
+        said = super().change_setting(key, text)
+        if key == "model" and self._may_change_model:
+            self._default_model = self._user_model = self._settings.model
+        return said
 
     def _closed(self, session_id: str, is_ours: bool) -> None:
         with self._lock:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from ..api import AllowRuleRow, ConnectionCheck, ModelRow, ProviderRow
-from ..config.choices import save_choice
-from ..config.loader import LoadedSettings
+from ..api import AllowRuleRow, ConnectionCheck, ModelRow, ProviderRow, SettingRow
+from ..config.choices import save_choice, set_config
+from ..config.listing import list_settings
+from ..config.loader import COMMAND_LINE, ENV_PREFIX, LoadedSettings
 from ..config.secrets import Keys, save_api_key
 from ..config.settings import ProviderSettings, Settings
+from ..policy.trust import TrustStore, settings_in
 from ..providers.base import Endpoint, ModelRequest, ProviderClient
 from ..providers.catalog import Provider
 from ..providers.discover import LocalServer, discover
@@ -26,7 +29,11 @@ TEST_PROMPT = "Answer with the word ok."
 class ModelParts:
     """What the directory works with."""
 
-    loaded: LoadedSettings
+    loaded: Callable[[], LoadedSettings]
+    """The settings as they are now."""
+    reload: Callable[[], LoadedSettings]
+    """Reads them again."""
+    trust: TrustStore
     env: Mapping[str, str]
     keys: Keys
     client_for: Callable[[str], ProviderClient]
@@ -46,7 +53,7 @@ class ModelDirectory:
 
     @property
     def _settings(self) -> Settings:
-        return self._model_parts.loaded.settings
+        return self._model_parts.loaded().settings
 
     def list_providers(self, *, probe: bool = True) -> list[ProviderRow]:
         """All providers with their key state; ``probe`` looks for local servers (300 ms at most)."""
@@ -120,11 +127,11 @@ class ModelDirectory:
 
     def save_choice(self, key: str, value: str) -> None:
         """Remember one of the app's own choices in settings.toml."""
-        save_choice(self._model_parts.loaded.paths, key, value)
+        save_choice(self._model_parts.loaded().paths, key, value)
 
     def save_api_key(self, provider: str, api_key: str) -> str:
         """Store a key in the private credentials file and return where it went."""
-        path = save_api_key(self._model_parts.loaded.paths, provider, api_key)
+        path = save_api_key(self._model_parts.loaded().paths, provider, api_key)
         self._model_parts.keys.forget(provider)
         return str(path)
 
@@ -134,7 +141,32 @@ class ModelDirectory:
 
     def delete_rule(self, rule: AllowRuleRow) -> None:
         """Forget a stored rule."""
-        self._model_parts.rules.delete(rule)
+        self._model_parts.rules.change(rule, None)
+
+    def change_rule(self, rule: AllowRuleRow, text: str) -> None:
+        """Put another text in a rule's place."""
+        self._model_parts.rules.change(rule, text.strip())
+
+    def list_settings(self, folder: str = "") -> list[SettingRow]:
+        """Every setting as it holds in a folder, and where it comes from."""
+        parts = self._model_parts
+        loaded, _ = settings_in(Path(folder or Path.home()), parts.reload(), parts.trust)
+        return list_settings(loaded)
+
+    def change_setting(self, key: str, text: str | None) -> str:
+        """Write a setting into config.toml, or take it out; returns what came of it in words."""
+        parts = self._model_parts
+        paths = parts.loaded().paths
+        backup = set_config(paths, key, text)
+        if text is None:
+            save_choice(paths, key, None)
+        origin = parts.reload().origin_of(key)
+        kept = f" The file as it was: {backup.name}." if backup.exists() else ""
+        if origin == COMMAND_LINE or origin.startswith(ENV_PREFIX):
+            return f"{key} is written to {paths.config_file.name}, but {origin} wins while it is set.{kept}"
+        start = "the next start" if key.startswith("ui.") else "the next session (/new)"
+        done = "back to its default" if text is None else f"set to {text or 'nothing'}"
+        return f"{key} is {done}, from {start} on.{kept}"
 
 
 class _NoControl:

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from weakref import WeakSet
 
 from ..api import AllowRuleRow, RuleKind
-from ..config.choices import delete_rule, save_rule
+from ..config.choices import change_rule, save_rule
 from ..config.loader import load_settings
 from ..config.paths import Paths
 from ..config.settings import ApprovalSettings
+from ..policy.allowlist import parse_rule
 from ..policy.gate.gate import ShellGate
 from ..policy.rule_hits import RuleHits
 from ..types.errors import ConfigError
@@ -74,21 +75,27 @@ class RuleBook:
             for rule in texts
         ]
 
-    def delete(self, row: AllowRuleRow) -> None:
-        """Forget a rule, in the file and in every open session.
+    def change(self, row: AllowRuleRow, text: str | None) -> None:
+        """Put another text in a rule's place, or forget it (None), in its file and in every open session.
 
         Raises:
-            ConfigError: It is no stored rule, or the file cannot be written.
+            ConfigError: It is no stored rule, the text is none, or the file cannot be written.
         """
         folder = "" if row.scope == EVERYWHERE else row.scope
-        if not delete_rule(self._paths, _TABLE_KEYS[row.kind], row.rule, folder):
+        if text is not None and row.kind != "deny_path" and parse_rule(text) is None:
+            raise ConfigError(f"{text!r} is no rule.", hint="Write a program and its leading words, such as: git push")
+        if text is not None and not text.strip("! "):
+            raise ConfigError("A pattern without a path would match nothing.", hint="Write one, such as **/.env")
+        if not change_rule(self._paths, _TABLE_KEYS[row.kind], row.rule, text, folder):
             raise ConfigError(
-                f"{row.rule!r} is not a stored rule.", hint="Rules of config.toml are changed there, by hand."
+                f"{row.rule!r} is not stored in a file.", hint="It holds for this session, or comes from a variable."
             )
         with self._lock:
             gates = list(self._gates)
         for gate in gates:
             gate.forget(row.rule, row.kind, folder)
+            if text is not None:
+                gate.adopt(text, row.kind, folder)
 
     def save_hits(self) -> None:
         """Keep the counts for the next start."""

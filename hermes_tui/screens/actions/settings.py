@@ -49,8 +49,21 @@ def approvals(chat: ChatScreen, args: str) -> None:
     chat.note("warning" if mode == "off" else "info", f"Approval mode: {mode} ({APPROVALS[mode]})", kind="mode")
 
 
+def page(chat: ChatScreen, args: str) -> None:
+    """Every setting, where it comes from, and a change."""
+    if chat.engine is None:
+        chat.say("Still starting; try again in a moment.")
+        return
+    from hermes_tui.screens.settings import SettingsScreen
+
+    pages = {"rules": rules, "model": model, "setup": setup, "theme": theme}
+    folder = chat.turns.session.state.cwd if chat.turns.session else ""
+    screen = SettingsScreen(chat.engine, folder, select=args)
+    chat.app.push_screen(screen, lambda wanted: pages[wanted](chat, "") if wanted else None)
+
+
 def rules(chat: ChatScreen, args: str) -> None:
-    """List and delete stored rules."""
+    """List, edit and delete stored rules."""
     del args
     if chat.engine is None:
         return

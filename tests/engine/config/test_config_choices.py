@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_tui.engine.config.choices import delete_rule, save_choice, save_rule, set_config
+from hermes_tui.engine.config.choices import change_rule, save_choice, save_rule, set_config
 from hermes_tui.engine.config.loader import load_settings
 from hermes_tui.engine.config.paths import Paths, find_paths
 from hermes_tui.engine.types.errors import ConfigError
@@ -94,8 +94,26 @@ def test_rules_are_added_once_loaded_and_deleted(paths: Paths, folder: str) -> N
     approvals = load_settings({}, paths=paths).settings.approvals
     rules = approvals.projects[folder] if folder else approvals
     assert (rules.allow, rules.deny) == (("git status",), ("rm -r",))
-    assert delete_rule(paths, "allow", "git status", folder)
-    assert not delete_rule(paths, "allow", "git status", folder)
+    assert change_rule(paths, "allow", "git status", None, folder)
+    assert not change_rule(paths, "allow", "git status", None, folder)
     approvals = load_settings({}, paths=paths).settings.approvals
     rules = approvals.projects[folder] if folder else approvals
     assert (rules.allow, rules.deny) == ((), ("rm -r",))
+
+
+def test_a_rule_is_changed_in_the_file_that_holds_it_with_a_backup_of_the_users(paths):
+    paths.config_file.write_text('model = "a/b"\n[approvals]\ndeny = ["git push", "npm publish"]\n')
+    save_rule(paths, "allow", "git status")
+    assert change_rule(paths, "allow", "git status", "git log")
+    assert change_rule(paths, "deny", "git push", "git push --force")
+    loaded = load_settings({}, paths=paths)
+    assert loaded.settings.approvals.allow == ("git log",)
+    assert loaded.settings.approvals.deny == ("git push --force", "npm publish")
+    assert loaded.settings.model == "a/b"
+    assert '"git push"' in paths.config_file.with_name("config.toml.bak").read_text()
+
+
+def test_a_setting_is_taken_out_of_the_users_file(paths):
+    set_config(paths, "agent.max_turns", "7")
+    set_config(paths, "agent.max_turns", None)
+    assert load_settings({}, paths=paths).origin_of("agent.max_turns") == "default"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_tui.engine.api import AllowRuleRow
+from hermes_tui.engine.api import AllowRuleRow, RuleKind
 from hermes_tui.engine.config.loader import load_settings
 from hermes_tui.engine.config.paths import find_paths
 from hermes_tui.engine.policy.gate.gate import ShellGate
@@ -93,7 +93,7 @@ def test_a_deleted_rule_is_gone_from_file_and_open_sessions(project: Path) -> No
     gate = run.gate()
     gate.remember(["touch"], "project", str(project))
     (row,) = run.book.rows()
-    run.book.delete(row)
+    run.book.change(row, None)
     assert run.book.rows() == [] and judge(gate, "touch a", project) == "ask"
 
 
@@ -106,14 +106,29 @@ def test_denied_paths_are_listed_and_deleted_too(project: Path) -> None:
     assert judge(gate, "cat x.pem", project) == "deny"
     (row,) = run.book.rows()
     assert (row.rule, row.kind, row.hits) == ("*.pem", "deny_path", 1)
-    run.book.delete(row)
+    run.book.change(row, None)
     assert judge(gate, "cat x.pem", project) == "allow" and run.book.rows() == []
 
 
-def test_rules_of_the_users_own_file_are_not_touched() -> None:
+def test_rules_of_the_users_own_file_are_changed_there_and_the_file_as_it_was_is_kept(project: Path) -> None:
     paths = find_paths(os.environ)
     paths.config_dir.mkdir(parents=True)
-    paths.config_file.write_text('[approvals]\nallow = ["ls"]\n')
-    with pytest.raises(ConfigError, match="not a stored rule"):
-        Run().book.delete(AllowRuleRow(rule="ls", kind="allow", scope="everywhere"))
-    assert "ls" in paths.config_file.read_text()
+    paths.config_file.write_text('[approvals]\nallow = ["touch"]\n')
+    run = Run()
+    gate = run.gate()
+    (row,) = run.book.rows()
+    run.book.change(row, "mkdir")
+    assert judge(gate, "mkdir a", project) == "allow" and judge(gate, "touch a", project) == "ask"
+    assert "mkdir" in paths.config_file.read_text()
+    assert "touch" in paths.config_file.with_name("config.toml.bak").read_text()
+
+
+@pytest.mark.parametrize(("kind", "text"), [("allow", ""), ("deny", "  "), ("allow", "'open"), ("deny_path", "!")])
+def test_what_would_be_no_rule_is_refused(kind: RuleKind, text: str) -> None:
+    with pytest.raises(ConfigError):
+        Run().book.change(AllowRuleRow(rule="ls", kind=kind, scope="everywhere"), text)
+
+
+def test_a_rule_that_no_file_holds_is_named() -> None:
+    with pytest.raises(ConfigError, match="not stored"):
+        Run().book.change(AllowRuleRow(rule="ls", kind="allow", scope="everywhere"), None)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, cast
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 from ...config.settings import ApprovalSettings, ProjectRules
 from ...types.errors import ConfigError
@@ -216,27 +216,30 @@ class ShellGate:
 
     def forget(self, rule: str, effect: RuleEffect, folder: str = "") -> None:
         """Stop following a rule; the store is not asked. ``folder`` is empty for rules that hold everywhere."""
-        settings, projects = self._settings, dict(self._settings.projects)
-        if folder in projects and effect != "deny_path":
-            project = projects[folder]
-            projects[folder] = ProjectRules(
-                allow=_without(project.allow, rule) if effect == "allow" else project.allow,
-                deny=_without(project.deny, rule) if effect == "deny" else project.deny,
-            )
-            self._settings = replace(settings, projects=projects)
-        elif not folder:
-            self._settings = replace(
-                settings,
-                allow=_without(settings.allow, rule) if effect == "allow" else settings.allow,
-                deny=_without(settings.deny, rule) if effect == "deny" else settings.deny,
-                deny_paths=_without(settings.deny_paths, rule) if effect == "deny_path" else settings.deny_paths,
-            )
+        self._change_rules(effect, folder, lambda rules: tuple(kept for kept in rules if kept != rule))
         if effect == "allow":
             self._remembered = [
                 (known, scope, place)
                 for known, scope, place in self._remembered
                 if known != rule or scope == "session" or place != folder
             ]
+
+    def adopt(self, rule: str, effect: RuleEffect, folder: str = "") -> None:
+        """Follow a further rule; the store is not asked. ``folder`` is empty for rules that hold everywhere."""
+        self._change_rules(effect, folder, lambda rules: (*rules, rule))
+
+    def _change_rules(
+        self, effect: RuleEffect, folder: str, change: Callable[[tuple[str, ...]], tuple[str, ...]]
+    ) -> None:
+        settings, projects = self._settings, dict(self._settings.projects)
+        if folder and effect != "deny_path":
+            own = projects.get(folder, ProjectRules())
+            projects[folder] = replace(own, **{effect: change(getattr(own, effect))})
+            self._settings = replace(settings, projects=projects)
+        elif not folder:
+            name = "deny_paths" if effect == "deny_path" else effect
+            changed: dict[str, Any] = {name: change(getattr(settings, name))}
+            self._settings = replace(settings, **changed)
         self._rule_sets.clear()
         self._guards.clear()
 
@@ -286,10 +289,6 @@ class ShellGate:
 
 
 _PATH_KINDS: dict[str, PathKind] = {"read": "read", "write": "write", "delete": "delete", "list": "list"}
-
-
-def _without(rules: Sequence[str], rule: str) -> tuple[str, ...]:
-    return tuple(kept for kept in rules if kept != rule)
 
 
 def _code_parts(facts: ScriptFacts) -> tuple[CommandPart, ...]:

@@ -7,7 +7,7 @@ a row in the table of handlers is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -83,14 +83,14 @@ class _Walker:
 
     def sequence(self, node: Node, scope: Scope, context: Context) -> None:
         """Statements one after the other; those behind ``&`` start on their own."""
-        children = node.children
-        for i, child in enumerate(children):
-            if not child.is_named:
-                continue
-            if i + 1 < len(children) and children[i + 1].type == "&":
-                self.walk(child, scope.copy(), replace(context, background=True))
-            else:
-                self.walk(child, scope, context)
+        for child, is_background in _statements(node):
+            self._one(child, is_background, scope, context)
+
+    def _one(self, node: Node, is_background: bool, scope: Scope, context: Context) -> None:
+        if is_background:
+            self.walk(node, scope.copy(), replace(context, background=True))
+        else:
+            self.walk(node, scope, context)
 
     def nothing(self, node: Node, scope: Scope, context: Context) -> None:
         """A comment runs nothing."""
@@ -124,15 +124,15 @@ class _Walker:
 
     def branches(self, node: Node, scope: Scope, context: Context) -> None:
         """``if``: its first condition always runs, everything else may."""
-        first, *rest = node.named_children
-        self.walk(first, scope, context)
+        (first, is_background), *rest = _statements(node)
+        self._one(first, is_background, scope, context)
         before = scope.copy()
         branch = before.copy()
-        for child in rest:
+        for child, is_background in rest:
             if child.type in ("elif_clause", "else_clause"):
                 scope.merge(branch)
                 branch = before.copy()
-            self.walk(child, branch, context)
+            self._one(child, is_background, branch, context)
         scope.merge(branch)
 
     def loop(self, node: Node, scope: Scope, context: Context) -> None:
@@ -180,11 +180,11 @@ class _Walker:
                 continue
             branch = before.copy()
             patterns = child.children_by_field_name("value")
-            for part in child.named_children:
+            for part, is_background in _statements(child):
                 if part in patterns:
                     self._expansions([part], branch, context)
                 else:
-                    self.walk(part, branch, context)
+                    self._one(part, is_background, branch, context)
             scope.merge(branch)
 
     def function(self, node: Node, scope: Scope, context: Context) -> None:
@@ -376,6 +376,14 @@ class _Walker:
         if node.type == "command":
             return re.match(r"(?:cd|pushd|popd|builtin|command)\b", self.source.slice(node)) is not None
         return any(self._moves_in(child) for child in node.named_children)
+
+
+def _statements(node: Node) -> Iterator[tuple[Node, bool]]:
+    """Yield the named children, and whether each stands before ``&``."""
+    children = node.children
+    for i, child in enumerate(children):
+        if child.is_named:
+            yield child, i + 1 < len(children) and children[i + 1].type == "&"
 
 
 _SIMPLE = frozenset({"command", "declaration_command", "unset_command"})

@@ -24,6 +24,18 @@ ONCE_MISSED = [
     "bash <<'E'}\nmka n1\nE\n",
     "$'\\x{6dka' n1",
     ": $(($('t'\na=(\"\"''\\'''';'$(t<<'E\n$'\\x6dkc'\nE\n)))+1))",
+    'bash <<E\neval \'mka n1 "${X:-"y"}"; mkb n2\'\nE\n',
+    "bash <<E\nm\\\\ka n1\nE\n",
+    "{mkb,n0,k};\ncoproc NAME { mkb n32; }; wait",
+    "eval 'cd sub'; mka n1",
+    "trap 'mkc n1' 0; cd sub; mka n2",
+    "cd -P ../nowhere/..; mka n1",
+    "cd sub && mka n1 > out.txt",
+    "pushd sub; mka n1; popd; mka n2",
+    "case x in *) cd sub & mka n1; wait;; esac",
+    "if true; then cd sub & mka n1; wait; fi",
+    "f() { cd sub; }; f; mka n1",
+    "{ cd sub; } > out.txt; mka n1",
 ]
 
 
