@@ -3,8 +3,10 @@
 import pytest
 from support import scenes
 
+from hermes_tui.theming import theme_names
 
-@pytest.mark.parametrize("theme", ["hermes-dark", "hermes-light", "high-contrast", "terminal"])
+
+@pytest.mark.parametrize("theme", theme_names())
 def test_a_whole_turn(looks_as_kept, theme):
     """Every colour of the chat, in each shipped theme."""
     assert looks_as_kept(scenes.whole_turn, theme=theme)
