@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.binding import Binding, BindingType
 from textual.types import CSSPathType
 
-from . import theming
 from .crash_log import write_crash_log
 from .engine.types.errors import HermesError
 from .engine.types.preferences import StartRequest, UiSettings
 from .screens.chat import ChatScreen
-from .terminal_app import TerminalApp
+from .themed_app import ThemedApp
 
 if TYPE_CHECKING:
     from textual import events
@@ -57,7 +56,7 @@ CLOSE_S = 2.0
 """How long the engine may take to save and end what runs."""
 
 
-class HermesApp(TerminalApp):
+class HermesApp(ThemedApp):
     """The full-screen program.
 
     Args:
@@ -93,31 +92,11 @@ class HermesApp(TerminalApp):
         self._build_engine = build_engine
         self._find_past = find_past
         self._config_home = config_home
-        self._user_themes = config_home / "themes" if config_home else None
         self._leaving = False
         self._has_failed = False
         self._engine_end: threading.Thread | None = None
         self.set_class(ui.plain, "-plain")
-        self.theme_problem = self.use_theme(theming.fitting_theme(ui.theme, self.console.color_system))
-        """Why the chosen colours could not be used, in words; empty when they are."""
-
-    # Look
-
-    def use_theme(self, name: str) -> str:
-        """Switch the colours; returns a problem in words, or empty."""
-        problem = ""
-        try:
-            theme = theming.load_theme(name, self._user_themes)
-        except HermesError as error:
-            problem = str(error)
-            theme = theming.load_theme(theming.DEFAULT_THEME)
-        self.register_theme(theme)
-        self.theme = theme.name
-        return problem
-
-    def theme_names(self) -> list[str]:
-        """Themes to choose from."""
-        return theming.theme_names(self._user_themes)
+        self.start_themes(ui.theme, config_home / "themes" if config_home else None)
 
     def get_default_screen(self) -> Screen[Any]:
         """The chat."""
@@ -142,6 +121,7 @@ class HermesApp(TerminalApp):
         gc.freeze()
         gc.enable()
         self._watch_signals()
+        self.follow_theme_file()
         self.release_keys(first=True)
         if self.start.goes_on:  # the past is waited for
             self._start_loading()

@@ -98,6 +98,17 @@ def load_theme(name: str, user_dir: Path | None = None) -> Theme:
     raise ConfigError(f"There is no theme named {name!r}.", hint=f"Choose one of: {known}.")
 
 
+def theme_stamp(name: str, user_dir: Path | None) -> tuple[int, int]:
+    """Return what tells versions of a user's theme file apart; zeros for a shipped theme. Blocks on one ``stat``."""
+    if user_dir is None:
+        return 0, 0
+    try:
+        status = (user_dir / f"{name}.toml").stat()
+    except OSError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size
+
+
 def parse_theme(table: Mapping[str, object], path: Path) -> Theme:
     """Build a Textual theme from a parsed file.
 

@@ -8,6 +8,7 @@ from textual.app import App
 from textual.color import Color
 
 from hermes_tui.engine.types.errors import ConfigError
+from hermes_tui.themed_app import ThemedApp
 from hermes_tui.theming import (
     DEFAULT_THEME,
     OWN_VARIABLES,
@@ -137,3 +138,27 @@ async def test_no_color_takes_colours_away(monkeypatch):
 )  # fmt: skip
 def test_sixteen_colours_are_the_terminals_own_unless_others_were_chosen(chosen, color_system, used):
     assert fitting_theme(chosen, color_system) == used
+
+
+async def test_a_theme_that_is_being_written_is_taken_anew_and_a_bad_one_changes_nothing(tmp_path: Path):
+    file = tmp_path / "mine.toml"
+    file.write_text(GOOD, encoding="utf-8")
+
+    class Own(ThemedApp):
+        ENABLE_COMMAND_PALETTE = False
+
+    app = Own()
+    app.start_themes("mine", tmp_path)
+    async with app.run_test() as pilot:
+        app.look_at_theme_file()
+        file.write_text(GOOD.replace('background = "#161412"', 'background = "#101820"'), encoding="utf-8")
+        app.look_at_theme_file()
+        await pilot.pause()
+        await pilot.pause()
+        assert app.theme_variables["background"] == "#101820"
+        assert app.screen.styles.background.hex == "#101820"
+        file.write_text("colors = [", encoding="utf-8")
+        app.look_at_theme_file()
+        await pilot.pause()
+        assert app.theme_variables["background"] == "#101820" and app.theme == "mine"
+        assert "not valid TOML" in str(next(iter(app._notifications)).message)
