@@ -6,12 +6,15 @@ from pathlib import PurePath
 
 from hermes_tui.engine.types.requests import ApprovalRequest, CommandPart
 
-from .command_view_text import command_lines, hidden_count, joined_spans
+from .command_view_text import command_lines, hidden_count
+from .diff_view import DiffLine, parse_diff
 from .inert import one_line
 from .line_text import Line, Span, line
 from .line_view import LineView
+from .rendering.code import CodeStyler, LineLexer, language_of
 
-_DIFF_STYLES = {"+": "added", "-": "removed", "@": "muted"}
+_GROUNDS = {"add": "added-ground", "remove": "removed-ground"}
+_SIGNS = {"add": ("+", "added"), "remove": ("-", "removed"), "same": (" ", "muted")}
 _SHORT_LINES, _SHORT_CHARS = 4, 300
 """A text up to this stands above the reasons; a longer one below, for they must be seen without scrolling."""
 _TOUCH_STYLES = {"delete": "error", "write": "warning", "read": "muted"}
@@ -28,11 +31,33 @@ class CommandView(LineView, can_focus=False):
     DEFAULT_CSS = "CommandView { height: auto; }"
 
     def __init__(self, request: ApprovalRequest, *, home: str = "", id: str | None = None) -> None:
-        super().__init__(request_lines(request, home), id=id)
+        self._request, self._home = request, home
+        self._styler = CodeStyler(self._on_lexer_loaded)
+        self._is_coloured = False
+        super().__init__(request_lines(request, home, self._styler), id=id)
+
+    @property
+    def is_coloured(self) -> bool:
+        """Whether the code of its diff is in colours."""
+        return self._is_coloured
+
+    def _on_lexer_loaded(self) -> None:
+        """Draw the diff again in colours; called from the thread that loads them."""
+        self.call_later(self._draw_again)
+
+    def _draw_again(self) -> None:
+        self._is_coloured = True
+        self.set_lines(request_lines(self._request, self._home, self._styler), keep_scroll=True)
 
 
-def request_lines(request: ApprovalRequest, home: str = "") -> list[Line]:
-    """Return all lines of a request: context, the text itself, reasons, what it touches, its diff."""
+def request_lines(request: ApprovalRequest, home: str = "", styler: CodeStyler | None = None) -> list[Line]:
+    """Return all lines of a request: context, the text itself, reasons, what it touches, its diff.
+
+    Args:
+        request: What waits.
+        home: The home folder, shown as ``~``.
+        styler: Where colours of code come from; plain without.
+    """
     text, reasons = _text_lines(request), _reason_lines(request)
     is_short = len(text) <= _SHORT_LINES and len(request.text) <= _SHORT_CHARS
     parts = [text, reasons] if is_short else [reasons, text]
@@ -40,7 +65,7 @@ def request_lines(request: ApprovalRequest, home: str = "") -> list[Line]:
         touched = [_touched_line(item.kind, _home(item.path, home), item.note) for item in request.touched]
         parts.append([line(_touch_title(request), "heading"), *touched])
     if request.diff:
-        parts.append(_diff_lines(request.diff))
+        parts.append(_diff_lines(request.diff, request.text, styler))
     shown = [part for part in parts if part]
     lines = [_context(request, home), *shown[0]]
     for part in shown[1:]:
@@ -104,18 +129,38 @@ def _touched_line(kind: str, path: str, note: str) -> Line:
     return Line(tuple(spans), 9)
 
 
-def _diff_lines(diff: str) -> list[Line]:
-    """Colour a unified diff; its text is as visible as a command's. The name above the first hunk is said already."""
-    sources = diff.rstrip("\n").split("\n")
-    if len(sources) > 2 and sources[0].startswith("--- ") and sources[2].startswith("@@"):
-        del sources[:2]
-    lines = []
-    for source in sources:
-        style = _DIFF_STYLES.get(source[:1], "")
-        spans = command_lines(source[1:], language="")[0].spans
-        shown = tuple((text, own or style) for text, own in ((source[:1], ""), *spans) if text)
-        lines.append(Line(joined_spans(shown), 2, prose=False))
+def _diff_lines(diff: str, path: str, styler: CodeStyler | None) -> list[Line]:
+    """Draw a unified diff as the transcript does; its text is as visible as a command's."""
+    entries = parse_diff(diff, clean=str)
+    files = [entry.text for entry in entries if entry.kind == "file"]
+    name = files[0] if len(files) == 1 else path
+    lexer = LineLexer(styler, language_of(name.rsplit(".", 1)[-1]) if "." in name else "") if styler else None
+    digits = len(str(max((max(entry.old, entry.new) for entry in entries), default=1)))
+    lines: list[Line] = []
+    for entry in entries:
+        if entry.kind == "file":
+            lines += [Line(command_lines(entry.text, language="")[0].spans, 2)] * (len(files) > 1)
+        elif entry.kind == "hunk":
+            lines += [line(f"{'':{digits}} \u22ef  {one_line(entry.text)}".rstrip(), "muted")] * bool(
+                lines or entry.text
+            )
+        else:
+            lines.append(_diff_line(entry, digits, lexer))
     return lines
+
+
+def _diff_line(entry: DiffLine, digits: int, lexer: LineLexer | None) -> Line:
+    """Draw one line: number, sign, code."""
+    ground = _GROUNDS.get(entry.kind, "")
+    sign, style = _SIGNS[entry.kind]
+    pieces = lexer.roles(entry.text) if lexer else [(entry.text, ())]
+    styles = [f"{ground} {roles[0]}".strip() if roles else ground for text, roles in pieces for _ in text]
+    margin: tuple[Span, ...] = (
+        (f"{entry.new or entry.old or '':>{digits}} ", f"{ground} muted".strip()),
+        (f"{sign} ", style),
+    )
+    code = command_lines(entry.text, language="", styles=styles)[0].spans
+    return Line((*margin, *code), digits + 3, prose=False, ground=ground)
 
 
 def _home(path: str, home: str) -> str:

@@ -44,7 +44,9 @@ TAB = "\u21e5   "
 BLANK = "\u00b7"
 
 
-def command_lines(text: str, parts: Sequence[CommandPart] = (), *, language: str = "command") -> list[Line]:
+def command_lines(
+    text: str, parts: Sequence[CommandPart] = (), *, language: str = "command", styles: Sequence[str] = ()
+) -> list[Line]:
     """Return the lines that show a command whole.
 
     Newlines, tabs, trailing blanks and characters that cannot be seen become visible symbols. Colours of shell syntax
@@ -54,9 +56,12 @@ def command_lines(text: str, parts: Sequence[CommandPart] = (), *, language: str
         text: The command, untouched.
         parts: Its commands with their classes and offsets into ``text``.
         language: Whose syntax is coloured: ``command`` (shell), ``code`` (Python), none else.
+        styles: Style of each character, instead of a language's.
     """
-    styles = _syntax_styles(text, _TOKENS[language]) if language in _TOKENS else [""] * len(text)
-    _mark_parts(styles, parts)
+    painted = list(styles) or [""] * len(text)
+    if language in _TOKENS and not styles:
+        painted = _syntax_styles(text, _TOKENS[language])
+    _mark_parts(painted, parts)
     trailing = {i for match in _TRAILING.finditer(text) for i in range(*match.span())}
     lines: list[Line] = []
     row: list[Span] = []
@@ -66,7 +71,7 @@ def command_lines(text: str, parts: Sequence[CommandPart] = (), *, language: str
             lines.append(Line(joined_spans(row), prose=False))
             row = []
             continue
-        row.append(_shown(char, styles[index], index in trailing))
+        row.append(_shown(char, painted[index], index in trailing))
     if row or not lines:
         lines.append(Line(joined_spans(row), prose=False))
     return lines

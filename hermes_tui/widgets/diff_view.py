@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final, Literal, TypeAlias
@@ -41,12 +41,17 @@ class DiffLine:
     """Line number after, 0 when it is gone."""
 
 
-def parse_diff(diff: str) -> list[DiffLine]:
-    """Read a unified diff; lines that are none of its own are kept as context."""
+def parse_diff(diff: str, clean: Callable[[str], str] = clean_line) -> list[DiffLine]:
+    """Read a unified diff; lines that are none of its own are kept as context.
+
+    Args:
+        diff: The text.
+        clean: Makes a line fit to be drawn; the caller does that itself when it is the identity.
+    """
     lines: list[DiffLine] = []
     old = new = 0
     for raw in diff.split("\n"):
-        line = clean_line(raw)
+        line = clean(raw)
         if match := _HUNK.match(line):
             old, new = int(match[1]), int(match[2])
             lines.append(DiffLine("hunk", match[3], old, new))

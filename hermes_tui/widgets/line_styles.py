@@ -12,6 +12,8 @@ from rich.color import Color as RichColor
 from rich.style import Style
 from textual.color import Color, ColorParseError
 
+from .rendering.palette import ROLES
+
 _TABLE: Mapping[str, tuple[str, str, str]] = {
     # name: (text variable, ground variable, text style)
     "muted": ("muted", "", ""),
@@ -27,6 +29,8 @@ _TABLE: Mapping[str, tuple[str, str, str]] = {
     "mark": ("mark-fg", "mark-bg", ""),
     "current": ("background", "foreground", "bold"),
     "selected": ("screen-selection-foreground", "screen-selection-background", ""),
+    "added-ground": ("", "diff-add-bg", ""),
+    "removed-ground": ("", "diff-remove-bg", ""),
     "added": ("diff-add", "diff-add-bg", ""),
     "removed": ("diff-remove", "diff-remove-bg", ""),
     "string": ("success", "", ""),
@@ -54,7 +58,11 @@ class LineStyles:
     def __getitem__(self, name: str) -> Style:
         style = self._made.get(name)
         if style is None:
-            text, ground, text_style = _TABLE[name]
+            under, _, role = name.partition(" ")
+            if role:  # a role of code on the ground of another style
+                style = self._made[name] = self[under] + self[role]
+                return style
+            text, ground, text_style = _TABLE[name] if name in _TABLE else (ROLES[name][0], "", ROLES[name][1])
             look = Style.parse(text_style) if text_style else Style()
             style = Style.from_color(self._color(text), self._color(ground)) + look
             self._made[name] = style

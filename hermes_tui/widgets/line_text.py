@@ -26,6 +26,8 @@ class Line:
     """Cells by which its wrapped rows are indented."""
     prose: bool = True
     """Break between words; otherwise anywhere, dropping nothing, as commands and output need."""
+    ground: str = ""
+    """Style that lies under the whole row."""
 
     @property
     def text(self) -> str:

@@ -176,8 +176,7 @@ class LineView(StyledLines, can_focus=True):
 
     def ground_of(self, number: int) -> str:
         """Return the style that lies under a line; usually none."""
-        del number
-        return ""
+        return self._lines[number].ground
 
     def row_of(self, number: int) -> int:
         """Return the first row of a line."""

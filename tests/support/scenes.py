@@ -23,6 +23,7 @@ from hermes_tui.screens.sessions import SessionsScreen
 from hermes_tui.screens.trust import TrustScreen
 from hermes_tui.screens.undo import Purpose, UndoScreen
 from hermes_tui.screens.welcome import WelcomeScreen
+from hermes_tui.widgets.command_view import CommandView
 from hermes_tui.widgets.countdown import Countdown
 from hermes_tui.widgets.fuzzy_list import FuzzyList
 from hermes_tui.widgets.preview import Preview
@@ -190,6 +191,9 @@ def approval(kind: str, *keys: str) -> Scene:
         asked_at = stage.dialog_clock.now - 12
         screen = ApprovalScreen(story.APPROVALS[kind], asked_at=asked_at, pacing=_pacing(stage))
         await _asked(stage, screen, keys)
+        if story.APPROVALS[kind].diff:
+            await stage.until(lambda: screen.query_one(CommandView).is_coloured, "the diff in colours")
+            await stage.idle()
 
     return scene
 

@@ -113,15 +113,18 @@ class LineLexer:
 
     def line(self, text: str, palette: Palette, ground: str) -> list[Run]:
         """Return the next line in colours."""
-        plain = palette.style(ground)
+        return [(value, palette.style(ground, *roles)) for value, roles in self.roles(text)]
+
+    def roles(self, text: str) -> list[tuple[str, tuple[str, ...]]]:
+        """Return the next line in pieces with their palette roles."""
         lexer = self._styler.lexer(self._language) if self._language and len(text) <= MAX_LINE else None
         if lexer is None or not text:
-            return [(text, plain)]
-        runs: list[Run] = []
+            return [(text, ())]
+        runs: list[tuple[str, tuple[str, ...]]] = []
         if self._carry:
             role = "comment" if self._carry in {"*/", "-->"} else "str"
             head, found, rest = text.partition(self._carry)
-            runs.append((head + found, palette.style(ground, role)))
+            runs.append((head + found, (role,)))
             if not found:
                 return runs
             text = rest
@@ -131,10 +134,10 @@ class LineLexer:
         tail = ""
         if opener and (at := text.rfind(opener)) >= 0:
             text, tail = text[:at], text[at:]
-        runs.extend((value, palette.style(ground, *roles)) for roles, value in self._tokens(lexer, text))
+        runs.extend((value, roles) for roles, value in self._tokens(lexer, text))
         if tail:
-            runs.append((tail, palette.style(ground, "comment" if opened in {"*/", "-->"} else "str")))
-        return runs or [(text, plain)]
+            runs.append((tail, ("comment" if opened in {"*/", "-->"} else "str",)))
+        return runs or [(text, ())]
 
     def _tokens(self, lexer: RegexLexer, text: str) -> Iterator[tuple[tuple[str, ...], str]]:
         """Lex one line from the state that the line before left."""

@@ -8,7 +8,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color, ColorParseError
 
-_ROLES: Mapping[str, tuple[str, str]] = {
+ROLES: Mapping[str, tuple[str, str]] = {
     # role: (variable, text style)
     "text": ("foreground", ""),
     "muted": ("muted", ""),
@@ -116,7 +116,7 @@ class Palette:
         text = "mark-fg" if ground == "mark" else "foreground"
         style = Style(color=self.color(text).rich_color, bgcolor=self.color(_GROUNDS[ground]).rich_color)
         for role in roles:
-            variable, text_style = _ROLES[role]
+            variable, text_style = ROLES[role]
             if variable:
                 style += Style(color=self.color(variable).rich_color)
             if text_style:

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from hermes_tui.engine.types.requests import ApprovalRequest, CommandPart, TouchedPath
 from hermes_tui.widgets.command_view import request_lines
 from hermes_tui.widgets.command_view_text import command_lines, hidden_count
+from hermes_tui.widgets.rendering.code import CodeStyler
 
 
 def shown(text: str, *parts: CommandPart) -> str:
@@ -139,16 +140,26 @@ def test_an_edit_shows_its_diff_with_hidden_characters_visible():
         request(action="edit", text="src/a.py", diff="--- a\n+++ b\n@@ -1 +1 @@\n-old\n+n\u200bew\t\n")
     )
     assert not any(entry.text.startswith(("---", "+++")) for entry in lines)
-    styles = {entry.text: entry.spans[0][1] for entry in lines if entry.spans}
-    assert styles["-old"] == "removed"
-    assert styles["+n\u2039U+200B\u203aew\u21e5   "] == "added"
+    grounds = {entry.text: entry.ground for entry in lines if entry.spans}
+    assert grounds["1 - old"] == "removed-ground"
+    assert grounds["1 + n\u2039U+200B\u203aew\u21e5   "] == "added-ground"
+
+
+def test_the_code_of_a_diff_is_coloured_on_the_ground_of_its_line():
+    diff = "--- a/q.py\n+++ b/q.py\n@@ -7,2 +7,2 @@ class Q:\n     x = 1\n-    return None\n+    return x\n"
+    lines = request_lines(request(action="edit", text="q.py", diff=diff), styler=CodeStyler())
+    spans = {entry.text: entry.spans for entry in lines}
+    assert "  \u22ef  class Q:" in spans
+    assert ("return", "added-ground kw") in spans["8 +     return x"]
+    assert ("return", "removed-ground kw") in spans["8 -     return None"]
+    assert spans["7       x = 1"][0] == ("7 ", "muted")
 
 
 def test_lines_of_a_diff_that_look_like_file_names_are_shown():
     diff = "--- a/q.sql\n+++ b/q.sql\n@@ -1,2 +1,2 @@\n--- drop\n+++ keep\n"
     texts = [entry.text for entry in request_lines(request(action="edit", text="q.sql", diff=diff))]
-    assert "--- drop" in texts
-    assert "+++ keep" in texts
+    assert "1 - -- drop" in texts
+    assert "1 + ++ keep" in texts
 
 
 def test_context_cannot_smuggle_lines_or_escapes():
