@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -153,3 +154,108 @@ def test_ctrl_c_denies_and_stops_the_turn(user: Installation, server: ModelServe
         terminal.type("\x03")
         terminal.wait_gone("Run this command?")
         assert (user.work / "build").is_dir() and len(server.requests) == 1
+
+
+def test_a_message_that_is_being_typed_never_answers_and_arrives_whole(user: Installation, server: ModelServer) -> None:
+    call = Call(name="terminal", args={"command": "rm -r build"})
+    server.add(Turn(match="go", first_delay_s=0.3, tool_calls=(call,)), Turn(text="All done."))
+    text = "1 yes please add 2 apples and 3 pears, then answer 1 2 3 " * 4
+    with user.start() as terminal:
+        ready(terminal)
+        say(terminal, "go")
+        for letter in text:  # as fast as a person at 20 keys a second
+            terminal.type(letter)
+            time.sleep(0.02)
+        armed(terminal)
+        assert (user.work / "build").is_dir()
+        press(terminal, "4")
+        terminal.wait_for("All done.")
+        shown = re.sub(r"[\s\u2502\u276f]", "", terminal.text)
+        assert re.sub(r"\s", "", text) in shown
+    assert not results(server)[0]["ok"]
+
+
+def subagents(server: ModelServer, **commands: str) -> None:
+    """Let the model start an agent for each command, which runs it."""
+    goals = [{"goal": f"look after {name}"} for name in commands]
+    args = {"tasks": goals} if len(goals) > 1 else goals[0]
+    server.add(
+        Turn(match="begin", tool_calls=(Call(name="delegate_task", args=args),)),
+        *(
+            Turn(match=f"look after {name}", tool_calls=(Call(name="terminal", args={"command": command}),))
+            for name, command in commands.items()
+        ),
+        Turn(text="All done.", times=len(commands) + 1),
+    )
+
+
+def test_a_subagents_question_is_named_and_its_answer_reaches_it(user: Installation, server: ModelServer) -> None:
+    subagents(server, one="rm -r build")
+    with user.start() as terminal:
+        ready(terminal)
+        say(terminal, "begin")
+        armed(terminal)
+        assert "subagent 1 look after one" in terminal.text
+        press(terminal, "1")
+        terminal.wait(lambda text: "Run this command?" not in text and "All done." in text, "the end of the turn")
+        assert not (user.work / "build").exists()
+        say(terminal, "/new ")
+        ready(terminal)
+
+
+def test_ctrl_c_over_a_subagents_question_stops_all_of_it(user: Installation, server: ModelServer) -> None:
+    subagents(server, one="rm -r build")
+    with user.start() as terminal:
+        ready(terminal)
+        say(terminal, "begin")
+        armed(terminal)
+        terminal.type("\x03")
+        terminal.wait(lambda text: "Run this command?" not in text and "esc interrupts" not in text, "the turn's end")
+        assert (user.work / "build").is_dir()
+
+
+def test_three_subagents_ask_at_once_and_each_answer_reaches_its_own(user: Installation, server: ModelServer) -> None:
+    names = ("one", "two", "three")
+    for name in names:
+        (user.work / name).mkdir()
+    subagents(server, **{name: f"rm -r {name}" for name in names})
+    with user.start() as terminal:
+        ready(terminal)
+        say(terminal, "begin")
+        for left in (3, 2, 1):
+            armed(terminal)
+            if left > 1:
+                terminal.wait_for(f"1 of {left}")
+            shown = terminal.wait(lambda text: re.search(r"rm -r (one|two|three)", text), "the command")
+            match = re.search(r"rm -r (one|two|three)", shown)
+            assert match and f"look after {match[1]}" in shown
+            press_next(terminal, "4" if match[1] == "two" else "1", match[0])
+        terminal.wait_for("All done.")
+    assert [(user.work / name).exists() for name in names] == [False, True, False]
+
+
+def press_next(terminal: Terminal, key: str, shown: str) -> None:
+    """Press an answer key until its question is gone; another one may follow at once."""
+    terminal.type(key)
+    while shown in terminal.wait(lambda text: shown not in text or "\u25cb wait" in text, "the key to count"):
+        if "Run this command?" not in terminal.text or shown not in armed(terminal).text:
+            return
+        terminal.type(key)
+
+
+@pytest.mark.parametrize("size", [(100, 30), (40, 12)])
+def test_a_long_heredoc_says_how_much_is_hidden_and_is_read_to_its_end(
+    size: tuple[int, int], user: Installation, server: ModelServer
+) -> None:
+    lines = "\n".join(f"line {number}" for number in range(60))
+    command(server, f"cat > notes.md <<'E'\n{lines}\nE\nrm -r build")
+    with user.start(size=size) as terminal:
+        terminal.wait(lambda text: "\u276f" in text, "the prompt")
+        say(terminal, "go")
+        armed(terminal)
+        terminal.wait(lambda text: re.search(r"\d+ more below", text), "how much is hidden")
+        terminal.type("\x1b[F")  # End
+        terminal.wait(lambda text: "above" in text and "tracked" in text, "the end of what is shown")
+        press(terminal, "4")
+        terminal.wait(lambda text: "done." in text, "the answer", 10)
+    assert (user.work / "build").is_dir()
