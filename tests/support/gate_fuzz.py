@@ -276,7 +276,7 @@ class Arena:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         try:
-            process.wait(timeout=3)
+            process.wait(timeout=1.5)
         except subprocess.TimeoutExpired:
             pass
         try:

@@ -56,9 +56,11 @@ def describe(path: str, guard: PathGuard) -> str:
     """Describe what deleting ``path`` loses: ``214 files, 3.1 MB, not tracked by git``."""
     if not os.path.lexists(path):
         return "not there"
-    count, size, complete = _measure(path)
+    count, size, complete, mounts = _measure(path)
     more = "" if complete else "more than "
     parts = [f"{more}{count} {'file' if count == 1 else 'files'}", f"{more}{_size(size)}"]
+    if mounts:
+        parts.append(f"reaches into another file system at {mounts}")
     place = _place(os.path.realpath(path), guard)
     if place:
         parts.append(place)
@@ -69,9 +71,11 @@ def describe(path: str, guard: PathGuard) -> str:
     return ", ".join(parts)
 
 
-def _measure(path: str) -> tuple[int, int, bool]:
+def _measure(path: str) -> tuple[int, int, bool, str]:
+    """Return count and size of the files, whether that is all, and the first mount point below."""
     if os.path.islink(path) or not os.path.isdir(path):  # noqa: PTH112, PTH114
-        return 1, os.lstat(path).st_size, True
+        return 1, os.lstat(path).st_size, True, ""
+    device, mount = os.lstat(path).st_dev, ""
     deadline = time.perf_counter() + MAX_SECONDS
     count = size = 0
     folders = [path]
@@ -81,14 +85,16 @@ def _measure(path: str) -> tuple[int, int, bool]:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
+                        if not mount and entry.stat(follow_symlinks=False).st_dev != device:
+                            mount = entry.path
                         continue
                     count += 1
                     size += entry.stat(follow_symlinks=False).st_size
                     if count >= MAX_ENTRIES or time.perf_counter() > deadline:
-                        return count, size, False
+                        return count, size, False, mount
         except OSError:
             continue
-    return count, size, True
+    return count, size, True, mount
 
 
 def _size(size: int) -> str:

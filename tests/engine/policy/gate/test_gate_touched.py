@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
+
+from hermes_tui.engine.policy.gate.paths import PathGuard
+from hermes_tui.engine.policy.gate.touched import describe
 
 
 @pytest.fixture
@@ -54,3 +58,11 @@ def test_a_file_tool_that_deletes_says_what(make_gate, repository):
 
 def test_what_is_allowed_touches_nothing_worth_saying(make_gate, repository):
     assert make_gate().judge_command("touch a", cwd=str(repository)).touched == ()
+
+
+@pytest.mark.skipif(not os.path.ismount("/dev/shm"), reason="needs a mount point below another folder")
+def test_a_mount_point_below_a_deleted_folder_is_named(workspace, home):
+    guard = PathGuard(workspace=str(workspace), home=str(home))
+    note = describe("/dev", guard)
+    assert "reaches into another file system at /dev/" in note and "outside the workspace" in note
+    assert "file system" not in describe(str(workspace / "src"), guard)
