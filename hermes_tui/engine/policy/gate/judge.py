@@ -71,6 +71,8 @@ class _State:
     """Issues that belong to no simple command."""
     moves: bool = False
     """Whether the text may change the folder."""
+    visited: set[str] = field(default_factory=set)
+    """Folders that it enters somewhere."""
 
 
 class CommandJudge:
@@ -113,9 +115,9 @@ class CommandJudge:
         return state, self._combine(state)
 
     def _read(self, text: str, cwd: str) -> _State:
-        state = _State(moves=moves(text))
+        state = _State(moves=moves(text), visited={cwd})
         try:
-            script = read_script(text, Scope(self._guard.home, (cwd,)), state.budget)
+            script = read_script(text, Scope(self._guard.home, (cwd,), visited=state.visited), state.budget)
             self._script(script, state, 0, None)
         except (UnreadableError, RecursionError) as error:
             why = "very deep nesting" if isinstance(error, RecursionError) else str(error)
@@ -156,7 +158,7 @@ class CommandJudge:
 
     def _command(self, command: SimpleCommand, state: _State, depth: int) -> None:
         state.budget.check_time()
-        finding = judge_simple(command, self._guard.limited(state.budget.check_time))
+        finding = judge_simple(command, self._guard.limited(state.budget.check_time, state.visited))
         slot = len(state.judged)
         for inner in finding.inner:
             try:
@@ -194,7 +196,13 @@ class CommandJudge:
         if script.dynamic or script.split:
             raise UnreadableError("a command text that is known only at run time")
         place = script if script.end else Word(script.text, outer.start, outer.end)
-        scope = Scope(self._guard.home, cwds, functions=outer.functions, functions_move=bool(outer.functions))
+        scope = Scope(
+            self._guard.home,
+            cwds,
+            functions=outer.functions,
+            functions_move=bool(outer.functions),
+            visited=state.visited,
+        )
         context = Context("" if outer.stdin == "text" else outer.stdin)
         self._script(read_script(script.text, scope, state.budget, context), state, depth, place)
 

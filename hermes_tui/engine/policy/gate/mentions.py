@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from .facts import Args, Issue, Level, Row, SimpleCommand, Word
 from .paths import PathGuard
@@ -37,9 +38,7 @@ def judge_code(code: str, command: SimpleCommand, guard: PathGuard) -> list[Issu
     texts = [match[2] for match, _ in zip(_STRING.finditer(code), range(_MAX_STRINGS), strict=False)]
     if _HOME.search(code):
         texts += [f"{guard.home}/{_VARIABLE.sub('', text).lstrip('/')}" for text in texts]
-    return _judge(
-        (Word(text.replace("~", guard.home, 1) if text[:2] == "~/" else text) for text in texts), command, guard
-    )
+    return _judge(map(Word, texts), command, guard)
 
 
 def _candidates(words: Iterable[Word]) -> Iterator[Word]:
@@ -47,7 +46,7 @@ def _candidates(words: Iterable[Word]) -> Iterator[Word]:
     for word in words:
         if "://" in word.text:
             continue
-        yield word
+        yield word.tail(1) if word.text[0:1] == "@" else word
         if attached := _ATTACHED.match(word.text):
             yield word.tail(attached.end())
         name, equals, value = word.text.partition("=")
@@ -56,5 +55,6 @@ def _candidates(words: Iterable[Word]) -> Iterator[Word]:
 
 
 def _judge(words: Iterable[Word], command: SimpleCommand, guard: PathGuard) -> list[Issue]:
-    found = [issue for word in words if word.text for issue in guard.judge_mention(word, command.cwds)]
+    homes = (replace(word, text=guard.home + word.text[1:]) if word.text[:2] == "~/" else word for word in words)
+    found = [issue for word in homes if word.text for issue in guard.judge_mention(word, command.cwds)]
     return list(dict.fromkeys(found))

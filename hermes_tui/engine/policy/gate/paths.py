@@ -254,11 +254,17 @@ class PathGuard:
         temps = [] if is_inside(self.workspace, temp) else [temp, os.path.realpath("/tmp")]
         self._temps = tuple(temps)
         self.tick: Callable[[], None] = _never_stop
+        self.visited: tuple[str, ...] = ()
 
-    def limited(self, tick: Callable[[], None]) -> PathGuard:
-        """Return the same rules for one verdict; ``tick`` is called at each path and raises when time is over."""
+    def limited(self, tick: Callable[[], None], visited: Iterable[str] = ()) -> PathGuard:
+        """Return the same rules for one verdict.
+
+        Args:
+            tick: Called at each path; raises when time is over.
+            visited: Folders that the text enters somewhere: a relative path may start there.
+        """
         limited = copy.copy(self)
-        limited.tick = tick
+        limited.tick, limited.visited = tick, tuple(visited)
         return limited
 
     def facts(self, word: Word, cwds: Sequence[str]) -> list[PathFact] | None:
@@ -305,6 +311,8 @@ class PathGuard:
         spelled = os.path.normpath(os.path.join("/?", text))  # noqa: PTH118
         fact = PathFact(shown(word.text), spelled, spelled)
         known = self._judge_names(fact, kind)
+        for folder in self.visited if not is_dynamic(word.text) else ():
+            known += self._judge_names(self._fact(word.text, folder, fact.written), kind)
         if word.text.startswith(SOME + "/"):  # ~somebody/.bashrc
             known += self._judge_names(
                 PathFact(fact.written, self.home + word.text[1:], self.home + word.text[1:]), kind

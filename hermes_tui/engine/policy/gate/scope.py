@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, product
 
 from .facts import NUMBER, SOME, UNKNOWN, is_dynamic
 
 MAX_CWDS = 4
 MAX_VARIANTS = 32
+MAX_VISITED = 16
 _NUMBERS = re.compile(rf"[-+]?[\d{NUMBER}]+\Z")
 _NUMERIC = frozenset("?#$!")
 
@@ -39,12 +40,14 @@ class Scope:
     functions: frozenset[str] = frozenset()
     functions_move: bool = False
     """Whether calling one of them may change the folder."""
+    visited: set[str] = field(default_factory=set)
+    """Every folder that the text enters somewhere, as far as it says; shared by all copies."""
     tainted: frozenset[str] = frozenset()
     """Variables that a function may change at any time."""
 
     def copy(self) -> Scope:
         """Return an independent copy, for a subshell or a branch."""
-        return Scope(self.home, self.cwds, dict(self.variables), self.functions, self.functions_move, self.tainted)
+        return replace(self, variables=dict(self.variables))
 
     def merge(self, other: Scope) -> None:
         """Keep what holds in both branches; both possibilities where they differ."""
@@ -76,6 +79,9 @@ class Scope:
             moved += tuple(os.path.realpath(path) for path in raw)
         missing = tuple(cwd for cwd, path in zip(self.cwds, raw, strict=False) if not os.path.isdir(path))  # noqa: PTH112
         self._set_cwds(moved + missing)
+        bases = () if os.path.isabs(target) else tuple(self.visited)  # noqa: PTH117
+        entered = (*moved, *(os.path.normpath(os.path.join(base, target)) for base in bases))  # noqa: PTH118
+        self.visited.update(entered[: MAX_VISITED - len(self.visited)])
 
     def assign(self, name: str, values: tuple[Value, ...] | None) -> None:
         """Set a variable; None forgets it."""

@@ -6,6 +6,7 @@ from ..facts import SOME, Call, Inner, Issue, Level, Outcome, Word
 from ..verdict import SECRETS
 
 _REMOVERS = frozenset({"rm", "shred", "unlink", "trash"})
+MAX_STARTS = 4
 _FIND_NAMES = ("-name", "-iname", "-path", "-wholename")
 _FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
 
@@ -27,7 +28,7 @@ def check_find(call: Call) -> Outcome:
         at += 1
         if text in _FIND_RUNS:
             command, at = _find_command(words, at)
-            inner.append(Inner(words=tuple(command)))
+            inner += [Inner(words=_found_below(start, command)) for start in starts[:MAX_STARTS] or [Word(".")]]
             issues.append(Issue(Level.UNKNOWN, f"find {text} runs a command", "option", text))
         elif text == "-delete":
             deletes = True
@@ -75,7 +76,13 @@ def _find_command(words: list[Word], at: int) -> tuple[list[Word], int]:
     ):
         command.append(words[at])
         at += 1
-    return [Word(SOME, w.start, w.end) if w.text == "{}" else w for w in command], at + 1
+    return command, at + 1
+
+
+def _found_below(start: Word, command: list[Word]) -> tuple[Word, ...]:
+    """Put a path below a start folder in the place of ``{}``."""
+    path = f"{start.text.rstrip('/')}/{SOME}"
+    return tuple(Word(path, word.start, word.end) if word.text == "{}" else word for word in command)
 
 
 def _judge_find_delete(call: Call, starts: list[Word], filters: int) -> list[Issue]:

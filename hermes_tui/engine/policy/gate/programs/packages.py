@@ -50,6 +50,11 @@ def check_sources(call: Call) -> Outcome:
     return Outcome()
 
 
+def check_workspace(call: Call) -> Outcome:
+    """``yarn workspace NAME COMMAND``."""
+    return Outcome([], [Inner(words=(call.command.words[0], *call.args.operands[1:]))], operands=[])
+
+
 def check_script(call: Call) -> Outcome:
     """``npm run NAME``: its options count behind the name too."""
     if any(word.text.startswith("--script-shell") for word in call.command.words):
@@ -100,8 +105,9 @@ def check_compiler(call: Call) -> Outcome:
 
 def check_cmake(call: Call) -> Outcome:
     """``cmake -E COMMAND``: its own file commands."""
-    words = call.args.operands
-    if not call.args.has("-E") or not words:
+    texts = [word.text for word in call.command.words]
+    words = call.command.words[texts.index("-E") + 1 :] if "-E" in texts else ()
+    if not words:
         return Outcome(operands=[])
     name, rest = words[0].text, words[1:]
     if name in ("rm", "remove", "remove_directory"):
@@ -184,6 +190,7 @@ def _node_manager(name: str) -> Row:
             reason="runs a package",
             remember=False,
         ),
+        unknown("workspace", stops=True, check=check_workspace, remember=False),
         unknown("create", "-*", "-y|--yes --silent", stops=True, reason="downloads and runs a package", remember=False),
         unknown(
             "run run-script start build dev lint init rebuild",
