@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from hermes_tui.engine.types.requests import ApprovalRequest, CommandPart
@@ -32,22 +33,21 @@ class CommandView(LineView, can_focus=False):
 
     def __init__(self, request: ApprovalRequest, *, home: str = "", id: str | None = None) -> None:
         self._request, self._home = request, home
-        self._styler = CodeStyler(self._on_lexer_loaded)
-        self._is_coloured = False
-        super().__init__(request_lines(request, home, self._styler), id=id)
-
-    @property
-    def is_coloured(self) -> bool:
+        self.is_coloured = False
         """Whether the code of its diff is in colours."""
-        return self._is_coloured
+        super().__init__(request_lines(request, home), id=id)
 
-    def _on_lexer_loaded(self) -> None:
-        """Draw the diff again in colours; called from the thread that loads them."""
-        self.call_later(self._draw_again)
+    def on_mount(self) -> None:
+        """Colour the code of a diff once its language is loaded, in a thread."""
+        if self._request.diff:
+            self.run_worker(self._colour, thread=True, group="colours")
 
-    def _draw_again(self) -> None:
-        self._is_coloured = True
-        self.set_lines(request_lines(self._request, self._home, self._styler), keep_scroll=True)
+    def _colour(self) -> None:
+        self.call_later(self._show_colours, request_lines(self._request, self._home, CodeStyler()))
+
+    def _show_colours(self, lines: Sequence[Line]) -> None:
+        self.is_coloured = True
+        self.set_lines(lines, keep_scroll=True)
 
 
 def request_lines(request: ApprovalRequest, home: str = "", styler: CodeStyler | None = None) -> list[Line]:
