@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .engine.api import Engine, EngineFactory, PastReader
     from .screens.approval import ApprovalScreen
     from .screens.approval_modal import GuardedModal
+    from .screens.chat_history import FirstPage
     from .screens.clarify import ClarifyScreen
     from .screens.entry_view import EntryView
 
@@ -118,8 +119,6 @@ class HermesApp(ThemedApp):
 
     def on_ready(self) -> None:
         """The first frame is painted: hand over what was typed already, then load what is heavy."""
-        gc.freeze()
-        gc.enable()
         self._watch_signals()
         self.follow_theme_file()
         self.release_keys(first=True)
@@ -136,27 +135,28 @@ class HermesApp(ThemedApp):
         try:
             for module in LATE_MODULES:
                 import_module(module)
+            past = self._read_past() if self.start.goes_on else None
             self.call_later(self.chat.painted)
-            if self.start.goes_on:
-                self._show_past()
+            if past is not None:  # loading the engine would compete with its painting
+                is_painted = threading.Event()
+                self.call_later(self.chat.show_past, past, is_painted.set)
+                is_painted.wait(PAINT_S)
             self._start_engine()
         except Exception as error:  # noqa: BLE001 - the wall around a thread: nothing else would tell
             self.call_later(self._handle_exception, error)
+        finally:
+            gc.freeze()  # what is loaded now stays: collections need not walk it
+            gc.enable()
 
-    def _show_past(self) -> None:
-        """Show what a stored session ends with; loading the engine would compete with its painting, so it waits."""
+    def _read_past(self) -> FirstPage | None:
+        """Read what a stored session ends with."""
         from .screens.chat_history import first_page
 
         try:
             past = self._find_past()
-            page = first_page(past) if past is not None else None
+            return first_page(past) if past is not None else None
         except HermesError:  # the engine meets it again and says what to do
-            return
-        if page is None:
-            return
-        is_painted = threading.Event()
-        self.call_later(self.chat.show_past, page, is_painted.set)
-        is_painted.wait(PAINT_S)
+            return None
 
     def _start_engine(self) -> None:
         try:
@@ -165,7 +165,6 @@ class HermesApp(ThemedApp):
             self.call_later(self.chat.engine_failed, error)
             return
         self.engine = engine
-        gc.freeze()  # what is loaded now stays: full collections need not walk it
         self.call_later(self.chat.engine_ready, engine)
 
     # Answers of the dialogs; they lie over the chat and are loaded when one is needed

@@ -117,7 +117,7 @@ def _parse_screen(words: Sequence[str]) -> Namespace | SimpleNamespace:
 
 
 def _screen(words: Sequence[str]) -> int:
-    gc.disable()  # until the first paint: importing makes no garbage worth looking for
+    gc.disable()  # until the engine is built: importing makes no garbage worth looking for
     options = _parse_screen(words)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write(
