@@ -16,19 +16,18 @@ from textual.timer import Timer
 from textual.types import CSSPathType
 from textual.widgets import Static
 
-from hermes_tui.engine.api import Engine, StoredMessage
+from hermes_tui.engine.api import Engine
 from hermes_tui.widgets.field import Field
 from hermes_tui.widgets.hint_line import HintLine
 from hermes_tui.widgets.line_list import LineList
 from hermes_tui.widgets.preview import Preview
-from hermes_tui.widgets.preview_text import heading_lines
 from hermes_tui.widgets.session_list import SessionList
-from hermes_tui.widgets.session_list_text import SessionItem
 
 from .modal import Modal
 from .sessions_actions import SessionActions
 from .sessions_feed import Page, SessionFeed
 from .sessions_keys import ACTIONS, LIST_HINTS, LIST_KEYS, PREVIEW_KEYS, SEARCH_HINTS
+from .sessions_preview import SessionPreview
 
 DEBOUNCE_S = 0.06
 """Wait after a key before the engine is asked. Source: under the pace of fast typing, over that of a held key."""
@@ -84,10 +83,9 @@ class SessionsScreen(Modal[SessionChoice]):
         self._current_id = current_id
         self._clock = clock
         self._actions = SessionActions(self, current_id)
+        self._preview = SessionPreview(self, current_id)
         self._loading = False
         self._search_timer: Timer | None = None
-        self._preview_timer: Timer | None = None
-        self._snippet = 0
         self._note = ""
 
     def compose(self) -> ComposeResult:
@@ -197,37 +195,11 @@ class SessionsScreen(Modal[SessionChoice]):
     @on(LineList.Moved)
     def _moved(self, event: LineList.Moved) -> None:
         event.stop()
-        self._snippet = 0
-        if self._preview_timer is not None:
-            self._preview_timer.stop()
-        self._preview_timer = self.set_timer(DEBOUNCE_S, self._load_preview)
-
-    def _load_preview(self) -> None:
-        item = self.rows.current
-        if item is None:
-            self.forget("preview")
-            self.query_one(Preview).set_lines([])
-            return
-        around = item.snippets[self._snippet].message_id if item.snippets else None
-        session_id = item.row.id
-        self.ask(
-            "preview",
-            lambda: self.engine.preview(session_id, around),
-            lambda messages: self._show_preview(item, messages, around),
-        )
-
-    def _show_preview(self, item: SessionItem, messages: list[StoredMessage], around: int | None) -> None:
-        heading = heading_lines(item.row, item.row.id == self._current_id)
-        self.query_one(Preview).show_messages(heading, messages, item.snippets, around)
+        self._preview.follow()
 
     def action_hit(self, step: int) -> None:
-        """Walk the hits: inside the loaded messages first, then to the next snippet's."""
-        item = self.rows.current
-        if item is None or not item.snippets or self.query_one(Preview).step_hit(step):
-            return
-        if 0 <= self._snippet + step < len(item.snippets):
-            self._snippet += step
-            self._load_preview()
+        """Walk the hits."""
+        self._preview.step(step)
 
     def action_preview(self) -> None:
         """Show or hide the preview; where there is no room for both it takes the place of the list."""
@@ -333,17 +305,12 @@ class SessionsScreen(Modal[SessionChoice]):
     def action_open_at_hit(self) -> None:
         """Resume at the hit in the preview."""
         if item := self.rows.current:
-            self.finish(SessionChoice("resume", item.row.id, self._hit_id(item)))
+            self.finish(SessionChoice("resume", item.row.id, self._preview.hit_id))
 
     def action_fork(self) -> None:
         """Fork from the hit, or from the end."""
         if item := self.rows.current:
-            self.finish(SessionChoice("fork", item.row.id, self._hit_id(item)))
-
-    def _hit_id(self, item: SessionItem) -> int | None:
-        if not item.snippets:
-            return None
-        return self.query_one(Preview).hit_message_id or item.snippets[self._snippet].message_id
+            self.finish(SessionChoice("fork", item.row.id, self._preview.hit_id))
 
     # Kept in sessions_actions.py
 
