@@ -50,7 +50,7 @@ ACTIONS: Mapping[str, Action] = {
     "view": reading.view,
     "page_up": lambda chat, args: chat.transcript.action_page_up(),
     "page_down": lambda chat, args: chat.transcript.action_page_down(),
-    "top": lambda chat, args: chat.transcript.go_to_start(),
+    "top": reading.top,
     "end": lambda chat, args: chat.transcript.go_to_end(),
     "detail": reading.detail,
     "reasoning": reading.reasoning,

@@ -89,3 +89,9 @@ def panel(chat: ChatScreen, args: str) -> None:
     del args
     chat.panel.display = not chat.panel.display
     chat.shell.show_context()
+
+
+def top(chat: ChatScreen, args: str) -> None:
+    """Go to the first message, also when it has not been loaded yet."""
+    del args
+    chat.sessions.history.load_back_to(0, chat.transcript.go_to_start)
