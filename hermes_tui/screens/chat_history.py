@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 PAGE = 200
 """Messages loaded at once while scrolling up."""
+SLOW_S = 0.7
+"""Loading that takes longer is told."""
 FIRST_PAGE = 60
 """Messages shown of a resumed session at first; the rest follows as the reader scrolls."""
 
@@ -93,6 +95,8 @@ class ChatHistory:
         if session is None or before is None:
             return
         self._is_loading = True
+        if until_id is not None:
+            self._chat.set_timer(SLOW_S, lambda: self._tell_slow(number))
 
         def load() -> None:
             messages: list[StoredMessage] = []
@@ -109,6 +113,10 @@ class ChatHistory:
                 self._chat.app.call_later(self._loaded, number, oldest, entries)
 
         self._chat.run_in_thread(load, "older messages")
+
+    def _tell_slow(self, number: int) -> None:
+        if self._is_loading and number == self._number:
+            self._chat.say("Loading the older messages ...")
 
     def _loaded(self, number: int, oldest_id: int | None, entries: Sequence[Entry]) -> None:
         if number != self._number:
