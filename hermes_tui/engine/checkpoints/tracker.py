@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 Turn: TypeAlias = tuple[str, int]
 """Session and row of the message that a turn answers."""
 _BY_NOBODY: Turn = ("", 0)
+_CLOSE_WAIT_S = 0.5
 
 
 class Tracker:
@@ -54,8 +55,12 @@ class Tracker:
         self._on_problem = on_problem
         self._limits = limits
         self._lock = threading.RLock()
+        self._idle = threading.Condition(self._lock)
+        self._first: Tree | None = None
+        """The tree while it is looked at for the first time."""
         self._tree: Tree | None = None
         self._told: set[str] = set()
+        self._is_closed = False
         self._turn = _BY_NOBODY
         self._commands = 0
         self._declared: list[str] = []
@@ -73,6 +78,14 @@ class Tracker:
     def prepare(self) -> None:
         """Have the first look at the workspace in the background, while the model thinks."""
         threading.Thread(target=self._prepare, name="checkpoint", daemon=True).start()
+
+    def close(self) -> None:
+        """The session ends: stop a first look, let calls that were stopped note what they did, and say nothing more."""
+        self._is_closed = True
+        if (tree := self._first) is not None:
+            tree.stop()
+        with self._idle:
+            self._idle.wait_for(lambda: not self._commands, _CLOSE_WAIT_S)
 
     @contextmanager
     def watch(self, paths: Sequence[str], *, is_command: bool) -> Iterator[None]:
@@ -108,13 +121,14 @@ class Tracker:
 
     def _after(self, turn: Turn, before: dict[str, Look], is_command: bool) -> None:
         with self._lock:
-            self._commands -= is_command
             for path in before:
                 self._declared.remove(path)
             with self._guarded():
                 self._settle_declared(turn, before)
                 if is_command:
                     self._refresh(turn)
+            self._commands -= is_command
+            self._idle.notify_all()
 
     def _settle_declared(self, turn: Turn, before: dict[str, Look]) -> None:
         found = Found()
@@ -146,8 +160,11 @@ class Tracker:
     def _ready_tree(self) -> Tree | None:
         """Return the watched workspace, looked at for the first time if need be; None when it is not watched."""
         if self._tree is None:
-            self._tree = tree = Tree(self._root, self._limits)
-            tree.first_look(self._db.load_folder(self._root), self._store)
+            self._tree = self._first = tree = Tree(self._root, self._limits)
+            try:
+                tree.first_look(self._db.load_folder(self._root), self._store)
+            finally:
+                self._first = None
             self._check(tree)
         return self._tree if not self._tree.problem else None
 
@@ -190,7 +207,7 @@ class Tracker:
             self._say("Changes to files could not be followed; the log says why.")
 
     def _say(self, text: str) -> None:
-        if text not in self._told:
+        if text not in self._told and not self._is_closed:
             self._told.add(text)
             self._on_problem(text)
 

@@ -87,29 +87,51 @@ class Tree:
             known: From an earlier session, by path.
             keep: Takes what was found, a part at a time.
         """
-        limits = self._limits
-        deadline = time.monotonic() + limits.first_look_s
+        deadline = time.monotonic() + self._limits.first_look_s
         self._ignored = Ignored(self.root)
-        found, total = Found(), 0
-        for path, status in self._walk(self.root):
-            total += status.st_size if stat.S_ISREG(status.st_mode) else 0
-            if total > limits.tree_bytes:
-                self.problem = f"its files hold more than {limits.tree_bytes // 1_000_000:,} MB"
-            elif time.monotonic() > deadline:
-                self.problem = f"reading it takes more than {limits.first_look_s:.0f} s"
-            if self.problem:
+        listed = self._list_all(deadline)
+        found = Found()
+        for path, status in listed if not self.problem else ():
+            if self._is_over(deadline):
                 return
             old = known.get(path)
             if old is not None and old[0] == stat_of(status):
-                self._stats[path], self._states[path] = old
+                self._states[path] = old[1]
+                self._stats.setdefault(path, old[0])
                 continue
+            listed_at = self._stats.get(path)
             self._take(path, look_closer(path, status), found)
+            if listed_at is not None:  # a folder is as it was when its names were read, not as it is now
+                self._stats[path] = listed_at
             if found.size_bytes > _CHUNK_BYTES:
                 keep(found)
                 found = Found()
         if not self.problem:
             found.gone += [path for path in known if path not in self._states]
             keep(found)
+
+    def _list_all(self, deadline: float) -> list[tuple[str, os.stat_result]]:
+        """Return everything that is watched before any of it is read: it may be too much."""
+        listed: list[tuple[str, os.stat_result]] = []
+        size_bytes = 0
+        for path, status in self._walk(self.root):
+            listed.append((path, status))
+            size_bytes += status.st_size if stat.S_ISREG(status.st_mode) else 0
+            if self._is_over(deadline):
+                break
+        if size_bytes > self._limits.tree_bytes:
+            self.problem = f"its files hold more than {self._limits.tree_bytes // 1_000_000:,} MB"
+        return listed
+
+    def _is_over(self, deadline: float) -> bool:
+        """Whether the first look must end: nobody wants it any more, or it takes too long."""
+        if time.monotonic() > deadline:
+            self.problem = f"reading it takes more than {self._limits.first_look_s:.0f} s"
+        return bool(self.problem)
+
+    def stop(self) -> None:
+        """End a look that another thread has, soon. Any thread."""
+        self.problem = "the session is closed"
 
     def refresh(self) -> Found:
         """Look again and return what changed since the last time."""

@@ -317,6 +317,8 @@ class Agent:
         if self._turn_lock.acquire(timeout=_CLOSE_WAIT_S):
             self._turn_lock.release()
         self._objects.close()
+        if self._tracker is not None and self._options.parent is None:
+            self._tracker.close()
 
     def _adopt(self, history: Sequence[Message]) -> None:
         self.load()

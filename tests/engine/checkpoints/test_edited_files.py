@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -290,3 +291,61 @@ def test_the_list_says_what_was_done(tree: EditedTree) -> None:
     assert not found["a.txt"].by_command and found["bin"].by_command
     assert found["mode"].note == "mode 644 became 755"
     assert found["bin"].note == "no text (2 bytes became 3 bytes)"
+
+
+def test_a_folder_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    tree = EditedTree(tmp_path, limits=Limits(tree_bytes=10))
+    (tree.work / "f").write_text("more than ten bytes")
+    tree.begin_turn()
+    with tree.command():
+        (tree.work / "f").write_text("after")
+    assert "its files hold more than 0 MB" in tree.problems[0]
+    assert tree.db.load_folder(str(tree.work)) == {}
+    assert tree.undo().files == ()
+
+
+def test_a_name_that_comes_during_the_first_look_is_not_missed(
+    tree: EditedTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hermes_tui.engine.checkpoints import tree as module
+
+    (tree.work / "d").mkdir()
+    real = module.look_closer
+
+    def late(path: str, status: os.stat_result) -> object:
+        if path.endswith("/d"):
+            (tree.work / "d" / "person").write_text("came after the names of its folder were read")
+        return real(path, status)
+
+    tree.begin_turn()
+    with monkeypatch.context() as patched:  # there is no other way into this moment
+        patched.setattr(module, "look_closer", late)
+        tree.tracker._prepare()
+    with tree.command():
+        (tree.work / "d" / "person").unlink()
+    assert tree.undo().files == ("d/person",)
+    assert (tree.work / "d" / "person").exists()
+
+
+def test_a_closed_tracker_says_nothing_and_keeps_what_a_stopped_command_did(tree: EditedTree) -> None:
+    (tree.work / "f").write_text("before")
+    tree.begin_turn()
+    stopped = threading.Event()
+
+    def command() -> None:
+        with tree.command():
+            (tree.work / "f").write_text("after")
+            assert stopped.wait(20)
+
+    thread = threading.Thread(target=command)
+    thread.start()
+    while not tree.tracker._commands:
+        thread.join(0.01)
+    threading.Timer(0.05, stopped.set).start()
+    tree.tracker.close()
+    thread.join(20)
+    assert tree.undo().files == ("f",)
+    tree.db.close()
+    with tree.command():
+        pass
+    assert tree.problems == []
