@@ -20,6 +20,8 @@ MAX_NEWEST = 200
 """Messages shown at once; older ones are behind one heading."""
 MAX_TEXT_LINES = 2_000
 """Lines of one opened message or string."""
+MAX_LINE_CHARS = 5_000
+"""Of one line."""
 PREVIEW_CHARS = 200
 LONG_STRING = 100
 """Characters from which a string is a block of its own."""
@@ -59,7 +61,7 @@ def _message(number: int, pair: MessagePair) -> Fold:
         first = Line((*spans, (clip(notes, room), "muted")) if room > 12 else spans, prose=False)
         return [first, line(clip(f"    {preview}", width))] if preview else [first]
 
-    return Fold(head=head, body=lambda width: [*_notes(pair, width), *_texts(pair, width), Line()])
+    return Fold(head=head, body=lambda width: [*_notes(pair), *_texts(pair, width), Line()])
 
 
 def _first_line(text: str) -> str:
@@ -67,9 +69,8 @@ def _first_line(text: str) -> str:
     return shown(" ".join(head.split()))
 
 
-def _notes(pair: MessagePair, width: int) -> list[Line]:
-    del width
-    return [line(f"- {note}", _STYLES[pair.change] if pair.change != "same" else "muted", 2) for note in pair.notes]
+def _notes(pair: MessagePair) -> list[Line]:
+    return [line(f"- {note}", _STYLES[pair.change], 2) for note in pair.notes]
 
 
 def _texts(pair: MessagePair, width: int) -> list[Line]:
@@ -137,10 +138,17 @@ def _differing(own: Sequence[str], other: Sequence[str], head: int, tail: int, s
 
 
 def _text_lines(text: str) -> list[str]:
-    lines = [shown(part) for part in text.split("\n")] if text else []
+    lines = [_shown(part) for part in text.split("\n", MAX_TEXT_LINES + 1)] if text else []
     if len(lines) > MAX_TEXT_LINES:
-        return [*lines[:MAX_TEXT_LINES], f"... {len(lines) - MAX_TEXT_LINES:,} more lines"]
+        return [*lines[:MAX_TEXT_LINES], f"... {text.count(chr(10)) + 1 - MAX_TEXT_LINES:,} more lines"]
     return lines
+
+
+def _shown(text: str) -> str:
+    """Return a line as it can be drawn; of one without end, such as an image, the beginning."""
+    if len(text) > MAX_LINE_CHARS:
+        return f"{shown(text[:MAX_LINE_CHARS])} ... {len(text) - MAX_LINE_CHARS:,} more characters"
+    return shown(text)
 
 
 # JSON
@@ -162,10 +170,9 @@ def _node(name: str | int, value: Any, depth: int) -> Fold:
         summary = _summary(value)
         return Fold(head=_head(label, summary, "muted"), children=lambda: _children(value, depth + 1), depth=depth)
     if isinstance(value, str) and (len(value) > LONG_STRING or "\n" in value):
-        words = f"{_first_line(value)}"
         size = f"  ({len(value):,} characters)"
         return Fold(
-            head=_head(label, words, "string", size),
+            head=_head(label, _first_line(value), "string", size),
             body=lambda width: [line(text, "string", 0) for text in _text_lines(value)],
             depth=depth,
         )

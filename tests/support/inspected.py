@@ -110,7 +110,7 @@ PAIRS: tuple[MessagePair, ...] = (
         stored='{"ok": true, "exit_code": 1, "output": "1 failed, 19 passed"}',
         sent='{"ok": true, "exit_code": 1, "output": "1 failed, 19 passed"}\n\n[The user added this while you were '
         "working]\nDo not touch vendor/.\n[End of the user's addition]",
-        notes=("sent with what the person added meanwhile",),
+        notes=("sent with what came in meanwhile",),
         tokens=52,
     ),
     MessagePair(

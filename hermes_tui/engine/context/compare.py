@@ -66,13 +66,18 @@ def _pair(
     stored, sent = "\n\n".join(shown_text(row) for row in rows), shown_text(message)
     notes = [*_what_was_done(rows, expected, message), *_what_stays(rows, message, issuer), *_mark_note(is_marked)]
     change: Change = "added" if not rows else "same" if stored == sent else "changed"
+    tokens = message_tokens(message)
+    before = message_tokens(expected) if expected is not None else 0
+    summaries = [row for row in rows if "compressed" in row]
     return MessagePair(
         change=change,
-        role=message["role"],
+        role="summary" if summaries and len(summaries) == len(rows) else message["role"],
         stored=stored,
         sent=sent,
         notes=tuple(notes),
-        tokens=message_tokens(message),
+        tokens=tokens,
+        added_tokens=max(0, tokens - before),
+        summary_tokens=min(before, sum(map(message_tokens, summaries))),
     )
 
 
@@ -88,10 +93,10 @@ def _what_was_done(rows: Sequence[Message], expected: ApiMessage | None, message
     if len(rows) > 1:
         yield f"{len(rows)} rows sent as one"
     if any("compressed" in row for row in rows):
-        yield "the summary that stands for compressed messages"
+        yield "stands for the messages that were compressed"
     if any(row.get("api_content") for row in rows):
         sent_more = len(_words(message)) >= sum(len(_words(row)) for row in rows)
-        yield "sent with what the person added meanwhile" if sent_more else "cut to make room"
+        yield "sent with what came in meanwhile" if sent_more else "cut to make room"
     if expected is not None and (extra := _extra(expected, message)):
         yield extra
     calls = [call for row in rows for call in row.get("tool_calls", ())]
@@ -177,24 +182,13 @@ def parts_of_request(
         factor: Tokens that the provider counts for each estimated one.
     """
     sums = dict.fromkeys(_ROLE_PARTS, 0)
-    extra = 0
     for pair in pairs:
-        if pair.role == "system":
-            continue
-        role = "summary" if any("summary that stands" in note for note in pair.notes) else pair.role
-        added = _added_tokens(pair)
-        extra += added
-        sums[role] = sums.get(role, 0) + pair.tokens - added
+        if pair.role in sums:
+            sums[pair.role] += pair.tokens - pair.added_tokens - pair.summary_tokens
+            sums["summary"] += pair.summary_tokens
     system = _words(messages[0]) if messages and messages[0]["role"] == "system" else ""
+    extra = sum(pair.added_tokens for pair in pairs)
     return context_parts(system, tool_tokens(tools), sums, factor, extra=extra)
-
-
-def _added_tokens(pair: MessagePair) -> int:
-    if pair.change == "added" and pair.role == "user":
-        return pair.tokens
-    if any("added for this request only" in note for note in pair.notes):
-        return max(0, text_tokens(pair.sent) - text_tokens(pair.stored))
-    return 0
 
 
 def context_parts(

@@ -97,6 +97,7 @@ class MessagePair:
     change: Change
     """``added`` is in the request only, ``dropped`` is stored only."""
     role: str
+    """``system``, ``user``, ``assistant``, ``tool``, or ``summary`` for a row that stands for compressed messages."""
     stored: str = ""
     """The stored rows' text; several rows that were sent as one are joined by blank lines."""
     sent: str = ""
@@ -104,6 +105,10 @@ class MessagePair:
     """What was done and why, in words."""
     tokens: int = 0
     """Estimate of what was sent."""
+    added_tokens: int = 0
+    """The part of it that this request alone has."""
+    summary_tokens: int = 0
+    """The part of it that stands for compressed messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,7 +70,7 @@ CASES: dict[str, tuple[list[Any], list[tuple[str, str]], str]] = {
     "what was said meanwhile": (
         [user("a"), assistant(None, "c1"), tool("c1", "ok", api_content="ok\n\n[words]")],
         [("user", "same"), ("assistant", "same"), ("tool", "changed")],
-        "added meanwhile",
+        "came in meanwhile",
     ),
     "a result that was cut": (
         [user("a"), assistant(None, "c1"), tool("c1", "long " * 50, api_content="long")],

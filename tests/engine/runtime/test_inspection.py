@@ -150,6 +150,11 @@ def test_summaries_and_subagents_are_among_them(tmp_path: Path) -> None:
     assert "summarised" in long.agent.compress()
     assert [row.purpose for row in rows(long)] == ["turn"] * 3 + ["compression"] * 3
     assert long.agent.inspector.detail(4).pairs[1].change == "added"
+    long.client._replies = [say("fine")]
+    long.agent.chat("next")
+    detail = long.agent.inspector.detail(7)
+    assert any(pair.summary_tokens and "compressed" in pair.notes[1] for pair in detail.pairs)
+    assert {"Summaries", "Your messages"} <= {part.name for part in detail.parts}
 
 
 def test_the_context_adds_up_to_what_the_provider_counted(tmp_path: Path) -> None:

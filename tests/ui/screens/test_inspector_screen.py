@@ -91,7 +91,7 @@ async def test_what_differs_is_shown_side_by_side_and_the_note_says_why() -> Non
         await pilot.press("down", "down", "down", "enter")
         await until(pilot, lambda: "Do not touch vendor/" in painted(host))
         shown = painted(host)
-        assert "- sent with what the person added meanwhile" in shown
+        assert "- sent with what came in meanwhile" in shown
         assert any(text.count('{"ok": true, "exit_code"') == 2 for text in shown.splitlines())
         await pilot.press("enter")
         await until(pilot, lambda: "- sent with" not in painted(host))
@@ -247,3 +247,9 @@ async def test_the_cursor_walks_headings_and_a_long_block_is_scrolled_through() 
         view.set_folds(())
         await pilot.press("up", "down", "enter", "a")
         assert view.current is None
+
+
+def test_of_a_text_without_end_the_beginning_is_shown() -> None:
+    left, right = marked("x" * 9_000, "\n".join("y" for _ in range(3_000)))
+    assert left[0].text.endswith("... 4,000 more characters")
+    assert len(right) == 2_001 and right[-1].text == "... 1,000 more lines"
