@@ -64,12 +64,22 @@ COMMANDS: tuple[Command, ...] = (
     _row(
         "interrupt",
         "Interrupt",
-        "Stop the running turn; queue and draft stay.",
+        "Stop the running turn; queue, draft and jobs stay, or the jobs end too.",
         "Conversation",
         slash="stop",
+        args="[jobs]",
         key="escape",
         shown_key="esc",
         global_key=False,
+    ),
+    _row(
+        "background",
+        "Move to the background",
+        "Let the running command go on as a job.",
+        "Conversation",
+        slash="background",
+        aliases=("bg",),
+        key="alt+m",
     ),
     _row("retry", "Retry", "Take back the last answer and send the same message again.", "Conversation", slash="retry"),
     _row(
@@ -219,6 +229,14 @@ COMMANDS: tuple[Command, ...] = (
         slash="reasoning",
         args="[hidden|line|full]",
         key="ctrl+t",
+    ),
+    _row(
+        "jobs",
+        "Jobs",
+        "What runs in the background: read, answer or end it.",
+        "Reading",
+        slash="jobs",
+        key="alt+j",
     ),
     _row("panel", "Side panel", "Todos, context and changed files.", "Reading", slash="panel", key="ctrl+b"),
     # Writing

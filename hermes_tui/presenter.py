@@ -55,6 +55,9 @@ class Shell(Protocol):
     def show_jobs(self, jobs: Sequence[JobRow]) -> None:
         """Show the background jobs."""
 
+    def show_subagent(self, name: str, state: str) -> None:
+        """Show how a subagent does: ``running``, ``done`` or ``failed``."""
+
     def show_files(self, event: ev.FilesChanged) -> None:
         """Show the files that the agent changed."""
 
@@ -321,6 +324,7 @@ class Presenter:
     def present(self, event: ev.Event) -> None:
         """Show one event. What a subagent or a script does is told by the card of the call that started it."""
         if event.agent_id:
+            self._present_subagent(event)
             return
         if isinstance(event, ev.ToolStarted | ev.ToolFinished) and event.within:
             return
@@ -355,6 +359,13 @@ class Presenter:
                 shell.close_clarify(request_id, answer)
             case _:
                 self._present_state(event)
+
+    def _present_subagent(self, event: ev.Event) -> None:
+        match event:
+            case ev.TurnStarted():
+                self._shell.show_subagent(event.agent_id, "running")
+            case ev.TurnFinished(exit_reason=exit_reason):
+                self._shell.show_subagent(event.agent_id, "done" if exit_reason == "done" else "failed")
 
     def restore(self, event: ev.Event) -> None:
         """Take from a stored event what outlives its moment: the todo list."""

@@ -49,7 +49,11 @@ HINTS_BY_KIND: Mapping[SubmitKind, tuple[tuple[str, str], ...]] = {
 }
 """What the bottom line says while something other than a message is typed."""
 HINTS_BUSY = (("interrupt", "interrupts"), ("steer", "steers"), ("palette", "palette"))
+HINTS_COMMAND = (("interrupt", "interrupts"), ("background", "to the background"), ("palette", "palette"))
 """Action id -> what the bottom line says it does."""
+
+COMMAND_RUNS = "running terminal"
+"""What the presenter says is done while a command runs that can be moved to the background."""
 
 MIN_COLUMNS, MIN_ROWS = 20, 6
 """Below this only a one-line notice is shown. Source: design/ui.md 1."""
@@ -119,7 +123,7 @@ class ChatScreen(Screen[None]):
         """Show what is known before the engine is there."""
         self.composer.set_commands(slash_rows(), tuple(BY_SLASH))
         self.status.activity = "starting"
-        self._show_hints()
+        self.show_hints()
         if self.ui.keys:
             self.hermes.set_keymap(dict(self.ui.keys))
 
@@ -212,10 +216,13 @@ class ChatScreen(Screen[None]):
             self.status.start("waiting for the model")
         elif not busy and self.status.is_busy:
             self.status.stop()
-        self._show_hints()
+        self.show_hints()
 
-    def _show_hints(self) -> None:
+    def show_hints(self) -> None:
+        """Name the keys that count now."""
         hints = HINTS_BUSY if self.turns.running else HINTS_IDLE
+        if self.turns.running and self.status.activity == COMMAND_RUNS:
+            hints = HINTS_COMMAND
         by_key = tuple((key_of(BY_ID[name], self.ui.keys).split(",")[0], what) for name, what in hints)
         self.status.hints = HINTS_BY_KIND.get(self.composer.kind, by_key)
 
@@ -247,7 +254,7 @@ class ChatScreen(Screen[None]):
 
     @on(Composer.KindChanged)
     def _kind_changed(self) -> None:
-        self._show_hints()
+        self.show_hints()
 
     @on(Composer.Escape)
     def _escape(self) -> None:

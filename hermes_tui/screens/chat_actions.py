@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from .actions import conversation, notes, program, reading, sessions, settings, undoing
+from .actions import conversation, jobs, notes, program, reading, sessions, settings, undoing
 
 if TYPE_CHECKING:
     from .chat import ChatScreen
@@ -23,6 +23,7 @@ ACTIONS: Mapping[str, Action] = {
     "steer": conversation.steer,
     "queue": conversation.queue,
     "interrupt": conversation.interrupt,
+    "background": jobs.background,
     "retry": undoing.retry,
     "undo": undoing.undo,
     "redo": undoing.redo,
@@ -54,6 +55,7 @@ ACTIONS: Mapping[str, Action] = {
     "end": lambda chat, args: chat.transcript.go_to_end(),
     "detail": reading.detail,
     "reasoning": reading.reasoning,
+    "jobs": jobs.jobs,
     "panel": reading.panel,
     "editor": lambda chat, args: chat.composer.action_open_editor(),
     "stash": lambda chat, args: chat.composer.action_stash(),

@@ -17,6 +17,7 @@ from hermes_tui.engine.types.preferences import StartRequest
 from hermes_tui.presenter import Presenter
 from hermes_tui.widgets.entries import UserEntry
 
+from .actions.jobs import confirm_end
 from .chat_history import ChatHistory, FirstPage, first_page
 from .chat_resume import ChatResume
 
@@ -113,6 +114,9 @@ class ChatSessions:
             at_message: Row to show.
             then: Called when messages reach it.
         """
+        confirm_end(self._chat, "End them and go on", partial(self._open, session_id, at_message, then))
+
+    def _open(self, session_id: str | None, at_message: int | None, then: Callable[[], None] | None) -> None:
         chat = self._chat
         engine = chat.engine
         if engine is None:

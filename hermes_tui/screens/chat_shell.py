@@ -14,6 +14,8 @@ from hermes_tui.widgets.header_bar import short_folder
 from hermes_tui.widgets.side_panel import ContextRow, FileRow, TaskRow
 from hermes_tui.widgets.todo_list import TodoRow, TodoState
 
+from .chat import COMMAND_RUNS
+
 if TYPE_CHECKING:
     from .chat import ChatScreen
 
@@ -27,6 +29,7 @@ class ChatShell:
 
     def __init__(self, chat: ChatScreen) -> None:
         self._chat = chat
+        self._subagents: dict[str, TaskRow] = {}
         self.jobs: tuple[JobRow, ...] = ()
         """The session's background jobs."""
 
@@ -36,6 +39,8 @@ class ChatShell:
         self._chat.panel.set_context(())
         self.show_todos(())
         self.show_jobs(())
+        self._subagents.clear()
+        self._chat.panel.set_subagents(())
 
     def show_state(self, state: SessionState) -> None:
         """Show a session's snapshot."""
@@ -63,7 +68,10 @@ class ChatShell:
 
     def show_activity(self, text: str) -> None:
         """Say what the turn is doing now."""
+        was_command = self._chat.status.activity == COMMAND_RUNS
         self._chat.status.activity = text
+        if was_command or text == COMMAND_RUNS:
+            self._chat.show_hints()
 
     def show_session(self, event: ev.SessionOpened) -> None:
         """Say what a resumed session brings."""
@@ -108,8 +116,14 @@ class ChatShell:
     def show_jobs(self, jobs: Sequence[JobRow]) -> None:
         """Show the background jobs, those that run first."""
         self.jobs = tuple(jobs)
+        self._chat.header.running_jobs = sum(job.state == "running" for job in jobs)
         shown = sorted(jobs, key=lambda job: job.state != "running")
-        self._chat.panel.set_jobs([TaskRow(job.command, job.state) for job in shown])
+        self._chat.panel.set_jobs([TaskRow(f"{job.number} {job.command}", job.state) for job in shown])
+
+    def show_subagent(self, name: str, state: str) -> None:
+        """Show how a subagent does."""
+        self._subagents[name] = TaskRow(name, state)
+        self._chat.panel.set_subagents(list(self._subagents.values()))
 
     def show_files(self, event: ev.FilesChanged) -> None:
         """Show the files that the agent changed in this session, as far as nobody took it back."""

@@ -105,11 +105,13 @@ def _run_in_shell(command: str, context: ToolContext, cwd: str, timeout_s: float
     if ran.taken is not None:
         return moved(follow(ran.taken, command, ran.cwd, context, captured.text))
     notes = list(ran.notes)
-    if ran.left is not None:
-        notes.append(_describe_left(follow(ran.left, command, ran.cwd, context)))
+    left = follow(ran.left, command, ran.cwd, context) if ran.left is not None else None
+    if left is not None:
+        notes.append(_describe_left(left))
     if ran.exit_code and _wants_a_person(command, captured.text):
         notes.append(_NEEDS_INPUT)
-    return _result(ran, captured, notes, timeout_s, time.monotonic() - started)
+    result = _result(ran, captured, notes, timeout_s, time.monotonic() - started)
+    return result if left is None else {**result, "left_job": left.number}
 
 
 def _checked(command: str) -> str:
@@ -195,7 +197,7 @@ def display(args: Args, result: Result | None) -> dict[str, Any]:
     }
     if result is None:
         return shown
-    output = str(result.get("output", ""))
+    output = str(result.get("screen") or result.get("output", ""))
     tail = output[-DISPLAY_CHARS:]
     shown["output"] = tail or ("(no output)" if "exit_code" in result else "")
     shown["output_cut"] = len(output) > len(tail) or bool(result.get("truncated"))
@@ -210,8 +212,12 @@ def _summary(result: Result) -> str:
         return "timed out"
     if result.get("interrupted"):
         return "interrupted"
+    if "job" in result:
+        return f"job {result['job']}" + (" (moved)" if result.get("moved") else "")
     if "exit_code" not in result:
         return str(result.get("error", ""))
+    if "left_job" in result and not result["exit_code"]:
+        return f"left job {result['left_job']}"
     return f"exit {result['exit_code']}" if result["exit_code"] else "done"
 
 

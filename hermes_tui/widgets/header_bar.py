@@ -1,4 +1,4 @@
-"""The top line: where this is, what it is about, how many todos are open."""
+"""The top line: where this is, what it is about, how much is open and runs."""
 
 from __future__ import annotations
 
@@ -37,6 +37,8 @@ class HeaderBar(BarLine):
     """Title of the session."""
     open_todos: Reactive[int] = var(0)
     """Todos that are not done."""
+    running_jobs: Reactive[int] = var(0)
+    """Background jobs that run."""
     note: Reactive[str] = var("")
     """Something that must stay visible, e.g. ``demo``."""
 
@@ -77,15 +79,17 @@ class HeaderBar(BarLine):
         return field(1, *(clip(title, cells) for cells in (60, 40, 28, 20)), align="right")
 
     def _todos(self) -> Field:
-        count = self.open_todos
-        if not count:
+        counts = {"job": self.running_jobs, "todo": self.open_todos}
+        words = [f"{count} {name}{'s' * (count != 1)}" for name, count in counts.items() if count]
+        if not words:
             return field(3)
-        return field(3, f"[{count} todo{'s' * (count != 1)}]", f"[{count}]", style="accent", align="right")
+        short = " ".join(str(count) for count in counts.values() if count)
+        return field(3, f"[{', '.join(words)}]", f"[{short}]", style="accent", align="right")
 
     def _on_change(self) -> None:
         self.refresh_line()
 
-    watch_folder = watch_branch = watch_session_title = watch_open_todos = watch_note = _on_change
+    watch_folder = watch_branch = watch_session_title = watch_open_todos = watch_running_jobs = watch_note = _on_change
 
 
 def short_folder(folder: str, home: str, cells: int = 32) -> str:

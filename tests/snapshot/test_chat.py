@@ -78,3 +78,9 @@ def test_the_queue_with_the_focus(looks_as_kept):
 def test_a_screen_that_is_too_small(looks_as_kept):
     """One line instead of a heap of pieces."""
     assert looks_as_kept(scenes.empty, "19x5")
+
+
+@pytest.mark.parametrize(("size", "theme"), [("120x40", "hermes-dark"), ("80x24", "hermes-light")])
+def test_jobs_and_a_live_screen(looks_as_kept, size, theme):
+    """Cards of a background job, of what was sent to one, and of a program on a terminal."""
+    assert looks_as_kept(scenes.jobs_in_chat, size, theme)

@@ -39,6 +39,19 @@ def test_no_sessions(looks_as_kept):
     assert looks_as_kept(scenes.no_sessions, "80x24")
 
 
+@pytest.mark.parametrize(
+    ("size", "theme"), [("120x40", "hermes-dark"), ("80x24", "hermes-light"), ("40x12", "hermes-dark")]
+)
+def test_jobs(looks_as_kept, size, theme):
+    """States, ages and last lines, and the output of the chosen job."""
+    assert looks_as_kept(scenes.jobs("down", "down"), size, theme)
+
+
+def test_a_job_is_answered(looks_as_kept):
+    """A prompt that waits, and the line for it."""
+    assert looks_as_kept(scenes.jobs("a", "y"), "80x24")
+
+
 def test_models(looks_as_kept):
     """Windows, prices and the present model."""
     assert looks_as_kept(scenes.models(), "100x30")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from support import story
+from support.fake_jobs import FakeJobs
 from support.snapshots import NOW, Stage
 
 from hermes_tui.engine.api import ConnectionCheck, ProviderRow, TrustItem, TrustRequest
@@ -18,6 +19,7 @@ from hermes_tui.screens.approval_guard import Pacing
 from hermes_tui.screens.approval_modal import GuardedModal
 from hermes_tui.screens.changes import ChangesScreen
 from hermes_tui.screens.clarify import ClarifyScreen
+from hermes_tui.screens.jobs import JobsScreen
 from hermes_tui.screens.model_picker import ModelPickerScreen
 from hermes_tui.screens.sessions import SessionsScreen
 from hermes_tui.screens.trust import TrustScreen
@@ -150,6 +152,52 @@ async def own_command(stage: Stage) -> None:
     )
     stage.chat.composer.insert_text("!git show --stat")
     await stage.drawn()
+
+
+TOP = """top - 09:41:30 up 12 days,  2:11,  1 user,  load average: 0.42, 0.31, 0.28
+Tasks: 214 total,   1 running, 213 sleeping,   0 stopped,   0 zombie
+%Cpu(s):  3.1 us,  0.8 sy,  0.0 ni, 95.9 id,  0.1 wa,  0.0 hi,  0.1 si
+MiB Mem :  15843.2 total,   8120.4 free,   4211.9 used,   3510.9 buff/cache
+
+    PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND
+   4711 ada       20   0  984312  98120  40960 S   6.6   0.6   1:12.40 node
+   4802 ada       20   0  412560  61004  22016 S   1.3   0.4   0:08.11 pytest"""
+
+
+async def jobs_in_chat(stage: Stage) -> None:
+    """A server runs in the background, an interpreter was asked, and a full-screen program is shown live."""
+    await begin(stage)
+    server = {"command": "npm run dev", "background": True, "watch": ["ready"]}
+    up = {"ok": True, "job": 1, "state": "running", "pid": 4711, "cwd": "/work", "output": "VITE v7 ready in 412 ms\n"}
+    asked = {"action": "submit", "job": 2, "data": "timer.interval_s * 1000"}
+    answer = {"ok": True, "job": 2, "state": "running", "output": "", "cursor": 0, "screen": ">>> timer\n250.0\n>>>"}
+    await stage.play(
+        *story.asked(),
+        ev.TextDelta(text="I start the server and look at the timer in it."),
+        *story.called("c1", "terminal", server, up),
+        *story.called("c2", "process", asked, answer),
+        ev.JobsChanged(jobs=story.JOBS),
+        ev.Notice(level="info", text="Job 1 wrote: ready on http://127.0.0.1:5173", hint="npm run dev", kind="job"),
+        story.started("c3", "terminal", {"command": "top", "pty": True, "timeout_s": 20}),
+    )
+    stage.wait(4)
+    await stage.play(ev.ToolOutput(call_id="c3", text=TOP, is_screen=True))
+
+
+def jobs(*keys: str) -> Scene:
+    """Return the scene of the jobs page."""
+
+    async def scene(stage: Stage) -> None:
+        await begin(stage)
+        known = FakeJobs(*story.JOBS)
+        known.texts |= story.JOB_OUTPUT
+        known.partials[3] = "Overwrite vite.config.ts? (y/N) "
+        await stage.show(JobsScreen(known, move_key="alt+m", clock=lambda: NOW))
+        await stage.press(*keys)
+        await stage.shows("Overwrite" if "a" in keys else "hmr update")
+        await stage.drawn()
+
+    return scene
 
 
 async def queue_focused(stage: Stage) -> None:

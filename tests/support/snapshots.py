@@ -13,6 +13,7 @@ from typing import Any, ClassVar, cast
 
 from support import inspected
 from support.fake_engine import FakeEngine
+from support.fake_jobs import FakeJobs
 from support.screens import Clock, painted, until
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -55,6 +56,7 @@ class StageSession:
         self.redone = Undone()
         self.undos: list[str] = []
         """Scopes that were taken back, and what else was asked for."""
+        self.jobs = FakeJobs()
 
     def subscribe(self, sink: EventSink) -> Callable[[], None]:
         return lambda: None

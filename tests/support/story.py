@@ -24,6 +24,7 @@ from hermes_tui.engine.api import (
     UndoPlan,
 )
 from hermes_tui.engine.types import events as ev
+from hermes_tui.engine.types.jobs import JobRow
 from hermes_tui.engine.types.requests import ApprovalRequest, CommandPart, TouchedPath
 from hermes_tui.engine.types.usage import Usage
 from hermes_tui.tools.registry import load_builtin_tools
@@ -447,3 +448,26 @@ SETTINGS: Sequence[SettingRow] = (
         choices=("true", "false"), doc="False leaves it to ``/compress``.",
     ),
 )  # fmt: skip
+
+
+JOBS = (
+    JobRow(
+        number=1, command="npm run dev", started_at=NOW - 754, pid=4711, takes_input=True,
+        last_line="09:41:12 [vite] hmr update /src/timer.ts",
+    ),
+    JobRow(
+        number=2, command="pytest -q --count 500 tests/test_sync.py", state="failed", exit_code=1,
+        started_at=NOW - 431, ended_at=NOW - 240, last_line="2 failed, 498 passed in 188.41s",
+    ),
+    JobRow(
+        number=3, command="npx create-config", started_at=NOW - 42, takes_input=True, has_terminal=True,
+        last_line="Overwrite vite.config.ts? (y/N)",
+    ),
+)  # fmt: skip
+JOB_OUTPUT = {
+    1: "\n> lighthouse@0.4.2 dev\n> vite\n\n  VITE v7.1.0  ready in 412 ms\n\n  -> Local:   http://127.0.0.1:5173/\n"
+    + "".join(f"09:{minute}:12 [vite] hmr update /src/timer.ts\n" for minute in range(30, 42)),
+    2: "2 failed, 498 passed in 188.41s\n",
+    3: "Found vite.config.ts.\n",
+}
+"""What they wrote."""

@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING
 
 from hermes_tui.engine.types.errors import HermesError
 
+from .jobs import end_all
+
 if TYPE_CHECKING:
     from hermes_tui.screens.chat import ChatScreen
 
 
 def interrupt(chat: ChatScreen, args: str) -> None:
-    """Stop the running turn; queue and draft stay."""
-    del args
+    """Stop the running turn; queue, draft and jobs stay, or the jobs end too."""
+    if args == "jobs":
+        chat.turns.interrupt()
+        end_all(chat)
+        return
     if not chat.turns.interrupt():
         chat.say("Nothing is running.")
 

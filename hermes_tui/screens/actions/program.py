@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from hermes_tui.commands import COMMANDS, PALETTE_IDS, key_of
 
+from .jobs import confirm_end
+
 if TYPE_CHECKING:
     from hermes_tui.screens.chat import ChatScreen
 
@@ -51,12 +53,7 @@ def suspend(chat: ChatScreen, args: str) -> None:
 def quit(chat: ChatScreen, args: str) -> None:
     """Leave; the session is kept."""
     del args
-    if not chat.turns.running:
-        chat.hermes.leave()
-        return
-    from hermes_tui.screens.confirm import ConfirmScreen
-
-    chat.app.push_screen(
-        ConfirmScreen("A turn is running.", yes="Stop it and leave", no="Stay"),
-        lambda yes: chat.hermes.leave() if yes else None,
-    )
+    if chat.turns.running:
+        confirm_end(chat, "Stop it and leave", chat.hermes.leave, also="A turn is running.")
+    else:
+        confirm_end(chat, "End it and leave", chat.hermes.leave)
