@@ -267,7 +267,10 @@ def _follow_cd(command: SimpleCommand, scope: Scope) -> None:
     if unclear or any(word.split or word.pattern or word.text == "-" for word in targets):
         scope.cwds = ()
     else:
+        stayed = scope.copy()
         scope.change_folder(targets[0].text if targets else scope.home)
+        if name == "pushd":  # a plain sh has none
+            scope.merge(stayed)
 
 
 def assigned_names(node: Node, source: Source) -> frozenset[str]:

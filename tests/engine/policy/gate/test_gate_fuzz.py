@@ -32,6 +32,7 @@ ONCE_MISSED = [
     "cd -P ../nowhere/..; mka n1",
     "cd sub && mka n1 > out.txt",
     "pushd sub; mka n1; popd; mka n2",
+    "sh -c 'pushd sub; mka n1'",
     "case x in *) cd sub & mka n1; wait;; esac",
     "if true; then cd sub & mka n1; wait; fi",
     "f() { cd sub; }; f; mka n1",
