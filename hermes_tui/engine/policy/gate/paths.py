@@ -19,144 +19,13 @@ from typing import Literal, TypeAlias
 from .facts import NUMBER, SOME, UNKNOWN, Issue, Level, Word, is_dynamic, shown
 from .globs import TooManyError, expand_glob
 from .hard_links import has_other_name_outside
+from .places import DEVICE_READ, DEVICES_SAFE, RAW_DISK, ROOTS, SECRET, SOCKET, STARTUP
+from .places import SYSTEM as SYSTEM_PLACES
 from .verdict import PROTECTS, SECRETS, SYSTEM
 
 PathKind: TypeAlias = Literal["list", "read", "write", "truncate", "delete"]
 MAX_GLOB = 256
 MAX_FOLDERS = 200
-
-_STARTUP = [
-    "**/.git/**",
-    "**/.hermes/**",
-    "**/.envrc",
-    "**/.vscode/**",
-    "**/.idea/**",
-    "**/.claude/**",
-    "**/.cursor/**",
-    "**/.mcp.json",
-    "**/.husky/_/**",
-    "~/.ssh/**",
-    "~/.bashrc",
-    "~/.bash_profile",
-    "~/.bash_login",
-    "~/.bash_logout",
-    "~/.bash_aliases",
-    "~/.profile",
-    "~/.inputrc",
-    "~/.zshrc",
-    "~/.zshenv",
-    "~/.zprofile",
-    "~/.zlogin",
-    "~/.zlogout",
-    "~/.kshrc",
-    "~/.cshrc",
-    "~/.tcshrc",
-    "~/.xprofile",
-    "~/.xinitrc",
-    "~/.xsession",
-    "~/.pam_environment",
-    "~/.config/fish/**",
-    "~/.config/autostart/**",
-    "~/.config/systemd/**",
-    "~/.config/environment.d/**",
-    "~/.config/git/**",
-    "~/.config/direnv/**",
-    "~/.gitconfig",
-    "~/.vimrc",
-    "~/.emacs",
-    "~/.npmrc",
-    "~/.pypirc",
-    "~/.pip/**",
-    "~/.config/pip/**",
-    "~/.cargo/config*",
-    "~/.local/bin/**",
-    "~/bin/**",
-    "~/Library/LaunchAgents/**",
-]
-_SYSTEM = [
-    "/etc/**",
-    "/boot/**",
-    "/usr/**",
-    "/bin/**",
-    "/sbin/**",
-    "/lib/**",
-    "/lib64/**",
-    "/var/spool/cron/**",
-    "/Library/**",
-    "/System/**",
-    "/sys/**",
-    "/proc/**",
-]
-_SECRET = [
-    "~/.ssh/**",
-    "!~/.ssh/*.pub",
-    "!~/.ssh/known_hosts",
-    "~/.gnupg/**",
-    "~/.aws/**",
-    "~/.azure/**",
-    "~/.config/gcloud/**",
-    "~/.kube/**",
-    "~/.docker/config.json",
-    "~/.netrc",
-    "~/.git-credentials",
-    "~/.npmrc",
-    "~/.pypirc",
-    "~/.config/gh/hosts.yml",
-    "~/.password-store/**",
-    "~/.local/share/keyrings/**",
-    "~/Library/Keychains/**",
-    "**/.env",
-    "**/.env.*",
-    "!**/.env.example",
-    "!**/.env.sample",
-    "!**/.env.template",
-    "!**/.env.dist",
-    "**/id_rsa",
-    "**/id_ed25519",
-    "**/id_ecdsa",
-    "**/id_dsa",
-    "/etc/shadow",
-    "/etc/gshadow",
-    "/etc/sudoers",
-    "/etc/ssl/private/**",
-    "/proc/*/environ",
-    "/proc/*/mem",
-    "/proc/*/maps",
-    "/root/.ssh/**",
-]
-_DEVICES_SAFE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/zero", "/dev/full"})
-_DEVICE_READ = re.compile(r"/dev/(?:u?random|tty|fd/\d+)\Z")
-_RAW_DISK = re.compile(
-    r"/dev/(?:[shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|r?disk\d|loop\d|md\d|dm-\d|sr\d|mapper/|disk/|mem\Z|kmem\Z|port\Z)"
-)
-_SOCKET = re.compile(r"/dev/(?:tcp|udp)/")
-_ROOTS = frozenset(
-    [
-        "/",
-        "/bin",
-        "/boot",
-        "/dev",
-        "/etc",
-        "/home",
-        "/lib",
-        "/lib64",
-        "/opt",
-        "/proc",
-        "/root",
-        "/sbin",
-        "/srv",
-        "/sys",
-        "/usr",
-        "/var",
-        "/Users",
-        "/System",
-        "/Library",
-        "/Applications",
-        "/usr/bin",
-        "/usr/lib",
-        "/usr/local",
-    ]
-)
 
 
 def fold(path: str) -> str:
@@ -247,9 +116,9 @@ class PathGuard:
         self.home = home
         self.workspace = os.path.realpath(workspace)
         self._deny = PathPatterns(deny, home)
-        self._protected = PathPatterns([*_STARTUP, *protected], home)
-        self._system = PathPatterns(_SYSTEM, home)
-        self._secret = PathPatterns(_SECRET, home)
+        self._protected = PathPatterns([*STARTUP, *protected], home)
+        self._system = PathPatterns(SYSTEM_PLACES, home)
+        self._secret = PathPatterns(SECRET, home)
         temp = os.path.realpath(tempfile.gettempdir())
         temps = [] if is_inside(self.workspace, temp) else [temp, os.path.realpath("/tmp")]
         self._temps = tuple(temps)
@@ -296,7 +165,7 @@ class PathGuard:
 
     def judge(self, word: Word, kind: PathKind, cwds: Sequence[str]) -> list[Issue]:
         """Judge what a command does with the path in ``word``."""
-        if _SOCKET.match(word.text):
+        if SOCKET.match(word.text):
             return [Issue(Level.DANGER, f"opens a network connection: {shown(word.text)}", "path")]
         facts = self.facts(word, cwds)
         if facts is None:
@@ -323,10 +192,10 @@ class PathGuard:
         """Judge one resolved path."""
         changes = kind in ("write", "truncate", "delete")
         issues = self._judge_names(fact, kind)
-        if fact.real in _DEVICES_SAFE or fact.spelled in _DEVICES_SAFE:
+        if fact.real in DEVICES_SAFE or fact.spelled in DEVICES_SAFE:
             return [issue for issue in issues if issue.deny]
         protected = any(issue.reason.startswith((PROTECTS, SYSTEM)) for issue in issues)
-        outside = not is_inside(fact.real, self.workspace) and (changes or not _DEVICE_READ.match(fact.spelled))
+        outside = not is_inside(fact.real, self.workspace) and (changes or not DEVICE_READ.match(fact.spelled))
         if outside and not protected:
             issues.append(self._judge_outside(fact, changes=changes))
         elif kind in ("write", "truncate") and has_other_name_outside(fact.real, self.workspace, self.tick):
@@ -351,9 +220,9 @@ class PathGuard:
                     issues.append(
                         Issue(Level.DANGER, f"{fact.written} is denied", "path", deny=pattern, reads=not changes)
                     )
-        if kind == "read" and any(_RAW_DISK.match(path) for path in paths):
+        if kind == "read" and any(RAW_DISK.match(path) for path in paths):
             issues.append(Issue(Level.DANGER, f"reads a disk itself: {fact.written}", "path", reads=True))
-        if changes and any(_RAW_DISK.match(path) for path in paths):
+        if changes and any(RAW_DISK.match(path) for path in paths):
             issues.append(Issue(Level.NEVER, f"writes to a disk itself: {fact.written}", "path"))
         if kind != "list" and any(self._secret.find(path, self.workspace) for path in paths):
             issues.append(Issue(Level.DANGER, f"{SECRETS}: {fact.written}", "path", reads=not changes))
@@ -412,7 +281,7 @@ class PathGuard:
         for cwd in cwds or ("/?",):
             fact = self._fact(text, cwd, text)
             for path in {fact.spelled, fact.real}:
-                if path in _ROOTS or path == self.home or is_inside(self.home, path):
+                if path in ROOTS or path == self.home or is_inside(self.home, path):
                     return True
         return False
 

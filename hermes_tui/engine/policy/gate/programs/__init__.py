@@ -60,6 +60,7 @@ _ALIASES = {
 def table() -> Mapping[str, Row]:
     """Return the whole table by program name; built on first use."""
     from . import (
+        building,
         builtins,
         containers,
         coreutils,
@@ -76,6 +77,7 @@ def table() -> Mapping[str, Row]:
     )
 
     modules = (
+        building,
         builtins,
         containers,
         coreutils,
