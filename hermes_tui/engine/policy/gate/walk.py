@@ -31,6 +31,7 @@ from .words import UnreadableError, expand, split_words
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_OPENS = re.compile(r"\{(?:[ \t\n]|\\\n)")
 _TEST_META = "()<>&|\n"
 
 
@@ -118,7 +119,7 @@ class _Walker:
         if node.children[0].type == "((":
             self.arithmetic(node, scope, context)
             return
-        if self.source.text[self.source.start(node) + 1] not in " \t\n\\":
+        if not _OPENS.match(self.source.text, self.source.start(node)):
             raise UnreadableError("a brace that is no group")
         self.sequence(node, scope, context)
 

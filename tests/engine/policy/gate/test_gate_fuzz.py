@@ -33,6 +33,7 @@ ONCE_MISSED = [
     "cd sub && mka n1 > out.txt",
     "pushd sub; mka n1; popd; mka n2",
     "sh -c 'pushd sub; mka n1'",
+    "coproc NAME { true\n{\\mkc,n0,k}\n}; wait",
     "case x in *) cd sub & mka n1; wait;; esac",
     "if true; then cd sub & mka n1; wait; fi",
     "f() { cd sub; }; f; mka n1",
