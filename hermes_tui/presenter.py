@@ -13,6 +13,7 @@ from .engine.types import events as ev
 from .engine.types.jobs import JobRow
 from .engine.types.requests import ApprovalDecision, ApprovalRequest, ClarifyAnswer, ClarifyRequest
 from .widgets.entries import AssistantEntry, DividerEntry, Entry, NoticeEntry, ReasoningEntry, ToolEntry, UserEntry
+from .widgets.entries.subagents import Subagent
 
 IGNORED: frozenset[type[ev.Event]] = frozenset()
 """Events that the screen deliberately does not show."""
@@ -126,6 +127,7 @@ class EntryPresenter:
         self._reasoning: ReasoningEntry | None = None
         self._reasoning_since = 0.0
         self._tools: dict[str, ToolEntry] = {}
+        self._subagents: dict[str, tuple[ToolEntry, Subagent]] = {}
         self._pending_user: UserEntry | None = None
         self._step_entries: list[Entry] = []
         self._is_command = False
@@ -168,16 +170,53 @@ class EntryPresenter:
             case ev.ApprovalRequested(request=request):
                 for call_id in request.call_ids:
                     self._update_tool(call_id, lambda tool: tool.waiting(True))
+                self._asks(request.agent_id)
             case ev.ApprovalResolved(call_ids=call_ids, decision=decision):
                 for call_id in call_ids:
                     self._update_tool(call_id, lambda tool: self._resolve(tool, decision))
             case _:
                 self._present_rest(event)
 
+    def present_subagent(self, event: ev.Event) -> None:
+        """Show in its row what a subagent does."""
+        entry, agent = self._subagent(event.agent_id)
+        if entry is None or agent is None:
+            return
+        match event:
+            case ev.ToolStarted(call_id=call_id, name=name, display=display):
+                agent.call_started(call_id, f"{display.get('verb') or name}  {display.get('target') or ''}")
+            case ev.ToolFinished(call_id=call_id, outcome=outcome):
+                agent.call_finished(call_id, outcome)
+            case ev.StepStarted():
+                agent.activity = "waiting for the model"
+            case ev.ReasoningDelta():
+                agent.activity = "thinking"
+            case ev.TextDelta():
+                agent.activity = "writing"
+            case ev.RequestRetrying(attempt=attempt, max_attempts=most):
+                agent.activity = f"retry {attempt}/{most}"
+            case ev.TurnFinished(exit_reason=exit_reason, duration_s=duration_s):
+                agent.status, agent.activity, agent.duration_s = exit_reason, "", duration_s
+            case _:
+                return
+        self._log.changed(entry)
+
+    def _subagent(self, agent_id: str) -> tuple[ToolEntry | None, Subagent | None]:
+        """Return an agent's card and row. Its id is a number and the first words of its goal."""
+        if agent_id not in self._subagents:
+            words = agent_id.partition(" ")[2]
+            taken = {id(agent) for _, agent in self._subagents.values()}
+            for entry in reversed(self._tools.values()):
+                for agent in entry.agents if not entry.outcome else ():
+                    if id(agent) not in taken and " ".join(agent.goal.split()).startswith(words):
+                        self._subagents[agent_id] = (entry, agent)
+                        return entry, agent
+        return self._subagents.get(agent_id, (None, None))
+
     def _present_rest(self, event: ev.Event) -> None:
         match event:
-            case ev.TurnStarted(text=text, is_command=is_command):
-                self._start_turn(text, event.at)
+            case ev.TurnStarted(text=text, attached=attached, is_command=is_command):
+                self._start_turn(text, attached, event.at)
                 self._is_command = is_command
             case ev.StepStarted():
                 self._close_text(event.at)
@@ -201,18 +240,24 @@ class EntryPresenter:
             case ev.MessageCommitted(message_id=message_id, message=message) if "compressed" not in message:
                 self._committed(message_id, message["role"], message.get("tool_call_id", ""))
 
+    def _asks(self, agent_id: str) -> None:
+        entry, agent = self._subagent(agent_id) if agent_id else (None, None)
+        if entry is not None and agent is not None:
+            agent.activity = "waiting for you"
+            self._log.changed(entry)
+
     @staticmethod
     def _resolve(tool: ToolEntry, decision: ApprovalDecision) -> None:
         tool.waiting(False)
         tool.note(approval_words(decision))
 
-    def _start_turn(self, text: str, at: float) -> None:
+    def _start_turn(self, text: str, attached: Sequence[str], at: float) -> None:
         entry, self._pending_user = self._pending_user, None
         if entry is None or entry.text != text:
-            entry = UserEntry(text, at=at)
+            entry = UserEntry(text, at=at, attached=attached)
             self._log.append(entry)
         else:
-            entry.at = at
+            entry.at, entry.attached = at, attached
             self._log.changed(entry)
         self._user = entry
 
@@ -324,6 +369,7 @@ class Presenter:
     def present(self, event: ev.Event) -> None:
         """Show one event. What a subagent or a script does is told by the card of the call that started it."""
         if event.agent_id:
+            self.entries.present_subagent(event)
             self._present_subagent(event)
             return
         if isinstance(event, ev.ToolStarted | ev.ToolFinished) and event.within:

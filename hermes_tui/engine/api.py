@@ -425,7 +425,7 @@ class AgentSession(StoredSession, Protocol):
         """Run one turn on the calling thread and return the library's result keys.
 
         Args:
-            text: The user's message, sent exactly as given.
+            text: The user's message, sent exactly as given; files and folders named in it with ``@`` go along.
             images: Paths of image files to attach.
         """
         ...

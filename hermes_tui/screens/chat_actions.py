@@ -46,7 +46,7 @@ ACTIONS: Mapping[str, Action] = {
     "user_up": lambda chat, args: reading.walk(chat, -1, user_only=True),
     "user_down": lambda chat, args: reading.walk(chat, 1, user_only=True),
     "entry_toggle": reading.toggle,
-    "entry_editor": lambda chat, args: chat.input.open_editor(reading.source(chat)),
+    "entry_editor": reading.editor,
     "copy": reading.copy,
     "view": reading.view,
     "page_up": lambda chat, args: chat.transcript.action_page_up(),
@@ -78,5 +78,5 @@ ACTIONS: Mapping[str, Action] = {
     "quit": program.quit,
 }
 
-READER_ACTIONS = frozenset({"find_next", "find_previous", "entry_editor"})
+READER_ACTIONS = frozenset({"find_next", "find_previous"})
 """Actions that exist as the reader's keys only."""

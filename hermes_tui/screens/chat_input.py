@@ -181,6 +181,17 @@ class ChatInput:
         result = await copy(text, self._chat.app)
         self._chat.say(result.message)
 
+    def open_file(self, path: str, line: int) -> None:
+        """Open a file of the session in the editor."""
+        from hermes_tui.widgets.editor import edit_file
+
+        session = self._chat.turns.session
+        folder = Path(session.state.cwd if session is not None else "")
+        problem = edit_file(folder / Path(path).expanduser(), line, self._chat.app)
+        self._chat.hermes.redraw()
+        if problem:
+            self._chat.say(problem, error=True)
+
     def open_editor(self, text: str) -> None:
         """Edit the draft in $VISUAL or $EDITOR."""
         from hermes_tui.widgets.editor import edit_text

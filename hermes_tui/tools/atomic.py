@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
-from collections.abc import Callable
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .base import ToolFailure
 from .folders import held_folder
+
+LOCK_WAIT_S = 2.0
+LOCK_POLL_S = 0.005
 
 
 def write_atomic(
@@ -38,15 +43,51 @@ def write_atomic(
             old = os.stat(path.name, dir_fd=folder, follow_symlinks=False) if exists else None
             if old is not None and not os.access(path.name, os.W_OK, dir_fd=folder):
                 raise ToolFailure(f"{raw} is read-only. Nothing was written: change its mode first if you mean to.")
-            if old is not None and (old.st_nlink > 1 or not os.access(".", os.W_OK, dir_fd=folder)):
-                check()
-                _write_in_place(folder, path.name, content)
-                return
-            _exchange(folder, path.name, content, old, mode, check)
+            with _one_writer(folder, path.name):
+                if old is not None and (old.st_nlink > 1 or not os.access(".", os.W_OK, dir_fd=folder)):
+                    check()
+                    _write_in_place(folder, path.name, content)
+                    return
+                _exchange(folder, path.name, content, old, mode, check)
     except FileNotFoundError as error:
         raise ToolFailure(f"{raw} cannot be written: its folder is gone.") from error
     except OSError as error:
         raise ToolFailure(f"{raw} cannot be written: {error.strerror}. Nothing was changed.") from error
+
+
+@contextmanager
+def _one_writer(folder: int, name: str) -> Iterator[None]:
+    """Let one edit of a file be checked and written at a time, in all agents and programs that lock what they write.
+
+    Who waited finds another file under the name, which the check then notices.
+    """
+    fd = -1
+    with suppress(OSError):  # new, or not to be read: what is checked last has to do
+        fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    try:
+        if fd >= 0:
+            _lock(fd)
+        yield
+    finally:
+        if fd >= 0:
+            os.close(fd)
+
+
+def _lock(fd: int) -> None:
+    """Lock an open file; go on without when somebody keeps it locked, or nothing can be locked here."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return
+    deadline = time.monotonic() + LOCK_WAIT_S
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.EACCES) or time.monotonic() > deadline:
+                return
+            time.sleep(LOCK_POLL_S)
 
 
 def make_parents(path: Path, raw: str) -> list[Path]:

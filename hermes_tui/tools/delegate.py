@@ -64,15 +64,16 @@ def run(args: Args, context: ToolContext) -> Result:
 def display(args: Args, result: Result | None) -> dict[str, Any]:
     """Describe the card."""
     goals = [str(task.get("goal", "")) for task in args.get("tasks") or [args]]
-    shown: dict[str, Any] = {"kind": "generic", "verb": "delegate_task", "target": " | ".join(goals), "summary": ""}
+    shown: dict[str, Any] = {"kind": "agents", "verb": "delegate", "summary": ""}
+    shown["target"] = goals[0] if len(goals) == 1 else f"{len(goals)} agents"
+    shown["goals"] = goals
     if result is None:
         return shown
     if not result.get("ok", True):
         return shown | {"summary": str(result.get("error", ""))}
     reports = list(result.get("reports") or ())
     done = sum(report.get("status") == "done" for report in reports)
-    sessions = [str(report.get("session_id", "")) for report in reports]
-    return shown | {"summary": f"{done} of {len(reports)} done", "sessions": sessions}
+    return shown | {"summary": f"{done} of {len(reports)} done", "reports": reports}
 
 
 registry.register(

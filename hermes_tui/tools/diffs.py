@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 CONTEXT = 3
@@ -22,20 +23,17 @@ class Diff:
 
 def unified(path: str, old: str | None, new: str) -> Diff:
     """Compare two texts; ``old`` is None for a new file. Line ends count, and are not shown."""
-    before = _lines(old or "")
-    after = _lines(new)
+    was = old or ""
+    head = _context_start(was, _common(was, new))
+    tail = _context_end(was, _common(was[head:][::-1], new[head:][::-1]))
+    before, after = _lines(was[head : len(was) - tail]), _lines(new[head : len(new) - tail])
     start = _common(before, after)
-    longest = min(len(before), len(after)) - start
-    end = min(longest, _common(before[::-1], after[::-1]))
-    first = max(0, start - CONTEXT)
-    after_end = min(end, CONTEXT)
-    before_part = before[first : len(before) - end + after_end]
-    after_part = after[first : len(after) - end + after_end]
-    hunks, added, removed = _hunks(before_part, after_part, first, (start - first, after_end))
+    same_end = _common(before[start:][::-1], after[start:][::-1])
+    hunks, added, removed = _hunks(before, after, was.count("\n", 0, head), (start, same_end))
     if not hunks:
         return Diff()
-    head = [f"--- {'/dev/null' if old is None else 'a/' + path}", f"+++ b/{path}"]
-    return Diff(_cap("\n".join(head + hunks) + "\n"), added, removed)
+    names = [f"--- {'/dev/null' if old is None else 'a/' + path}", f"+++ b/{path}"]
+    return Diff(_cap("\n".join(names + hunks) + "\n"), added, removed)
 
 
 def deleted(path: str, old: str) -> Diff:
@@ -43,6 +41,19 @@ def deleted(path: str, old: str) -> Diff:
     lines = _lines(old)
     hunks, _, removed = _hunks(lines, [], 0, (0, 0))
     return Diff(_cap("\n".join([f"--- a/{path}", "+++ /dev/null", *hunks]) + "\n"), 0, removed)
+
+
+def first_changed_line(diff: str) -> int:
+    """Return the line of the new file at which a diff's first change stands, from 1; 1 when it has none."""
+    number = 0
+    for line in diff.split("\n"):
+        if line.startswith("@@ "):
+            number = int(line.partition(" +")[2].partition(" ")[0].partition(",")[0])
+        elif number and line[:1] in ("+", "-"):
+            return max(1, number)
+        elif number:
+            number += 1
+    return 1
 
 
 def _lines(text: str) -> list[str]:
@@ -54,9 +65,35 @@ def _lines(text: str) -> list[str]:
     return lines
 
 
-def _common(one: list[str], other: list[str]) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((index for index, (line, match) in pairs if line != match), min(len(one), len(other)))
+def _common(one: Sequence[object], other: Sequence[object]) -> int:
+    """Return how much both begin with; compares halves as a whole, which is many times faster than one by one."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _context_start(text: str, at: int) -> int:
+    """Return where the context of a change begins: some whole lines before the line it is in."""
+    for _ in range(CONTEXT + 1):
+        at = text.rfind("\n", 0, max(0, at))
+        if at < 0:
+            return 0
+    return at + 1
+
+
+def _context_end(text: str, size: int) -> int:
+    """Return how much of a text's end is no context of a change any more; ``size`` of it is common."""
+    at = len(text) - size
+    for _ in range(CONTEXT + 1):
+        at = text.find("\n", at) + 1
+        if not at:
+            return 0
+    return len(text) - at
 
 
 def _groups(before: list[str], after: list[str], same: tuple[int, int]) -> list[list[tuple[str, int, int, int, int]]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .base import Args, Assessment, PathUse, Result, ToolFailure
-from .diffs import unified
+from .diffs import first_changed_line, unified
 from .edits import Edit, carry_out, load_target, preview
 from .paths import Seen, assessed, missing, real_path, show_relative, status_of
 from .ports import ToolContext
@@ -176,6 +176,7 @@ def display_read(args: Args, result: Result | None) -> dict[str, Any]:
     if result is None:
         return shown
     shown["content"] = str(result.get("content", ""))[:DISPLAY_CHARS]
+    shown["line"] = result.get("first_line", 1)
     if not result.get("ok", True):
         shown["summary"] = str(result.get("error", ""))
     elif result.get("unchanged"):
@@ -203,6 +204,7 @@ def display_write(args: Args, result: Result | None) -> dict[str, Any]:
     elif not diff:
         shown["summary"] = "unchanged"
     shown.update(diff=diff, added=result.get("added", 0), removed=result.get("removed", 0))
+    shown["line"] = first_changed_line(diff)
     return shown
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .base import Args, Assessment, Result, ToolFailure
-from .diffs import unified
+from .diffs import first_changed_line, unified
 from .edits import Edit, carry_out, carry_out_all, load_target, preview
 from .matching import NotFound, Replaced, Several, replace
 from .misses import not_found, several
@@ -130,6 +130,8 @@ def display(args: Args, result: Result | None) -> dict[str, Any]:
         return shown
     if result:
         shown.update({key: result.get(key, 0) for key in ("diff", "added", "removed")})
+        shown["path"] = str(result.get("path") or "") or _files(args).partition(",")[0].rpartition(" -> ")[2]
+        shown["line"] = first_changed_line(str(result.get("diff", "")))
         count = result.get("replacements", 1)
         shown["summary"] = f"{count} places" if count > 1 else str(result.get("matched", ""))
     return shown

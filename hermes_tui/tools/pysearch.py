@@ -7,20 +7,16 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from hermes_tui.gitignore import IgnoreRules
 
 from .globs import GlobFilter
 from .ports import CancelToken
 from .search_types import Found, Hit, Query
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
-
 TIMEOUT_S = 60.0
 _FILE_CAP = 16 * 1024 * 1024
 _SAMPLE = 8_192
-
-Rules = tuple[tuple[str, "GitIgnoreSpec"], ...]
 
 
 def search_content(query: Query, cancel: CancelToken) -> Found:
@@ -63,47 +59,41 @@ def list_files(query: Query, cancel: CancelToken, keep: Callable[[str], bool]) -
 def walk(query: Query) -> Iterator[str]:
     """Yield the regular files below the root that are neither ignored nor hidden, in order of path."""
     keep = GlobFilter(query.globs)
-    return (name for name in _walk(query.root, "", (), query.hidden) if keep(name))
+    rules = IgnoreRules(query.root, (".gitignore", ".ignore"))
+    return (name for name in _walk(query.root, rules, query.hidden) if keep(name))
 
 
-def _walk(root: Path, folder: str, rules: Rules, hidden: bool) -> Iterator[str]:
+def _walk(root: Path, rules: IgnoreRules, hidden: bool) -> Iterator[str]:
+    waiting = [_entries(root, "", rules, hidden)]
+    while waiting:
+        name, below = next(waiting[-1], ("", None))
+        if not name:
+            waiting.pop()
+        elif below is not None:
+            waiting.append(_entries(root, name, below, hidden))
+        else:
+            yield name
+
+
+def _entries(root: Path, folder: str, above: IgnoreRules, hidden: bool) -> Iterator[tuple[str, IgnoreRules | None]]:
+    """Yield what is in a folder and not ignored: files, and folders with the rules that hold for them."""
     try:
         with os.scandir(root / folder) as found:
             entries = sorted(found, key=lambda entry: entry.name)
     except OSError:
         return
-    rules = _with_rules(root, folder, rules)
+    rules = above.below(folder)
     for entry in entries:
         if entry.name == ".git" or (entry.name.startswith(".") and not hidden):
             continue
         name = f"{folder}{entry.name}"
         is_folder = entry.is_dir(follow_symlinks=False)
-        if _is_ignored(name + "/" * is_folder, rules):
+        if rules.ignores(name + "/" * is_folder):
             continue
         if is_folder:
-            yield from _walk(root, name + "/", rules, hidden)
+            yield name + "/", rules
         elif entry.is_file(follow_symlinks=False):
-            yield name
-
-
-def _with_rules(root: Path, folder: str, rules: Rules) -> Rules:
-    from pathspec import GitIgnoreSpec
-
-    for name in (".gitignore", ".ignore"):
-        try:
-            lines = (root / folder / name).read_text("utf-8", "replace").splitlines()
-        except OSError:
-            continue
-        rules = (*rules, (folder, GitIgnoreSpec.from_lines(lines)))
-    return rules
-
-
-def _is_ignored(name: str, rules: Rules) -> bool:
-    ignored = False
-    for folder, spec in rules:
-        verdict = spec.check_file(name[len(folder) :]).include
-        ignored = ignored if verdict is None else verdict
-    return ignored
+            yield name, None
 
 
 def _search_file(query: Query, name: str, wanted: re.Pattern[str], found: Found) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from .textfile import EDIT_CAP_BYTES, Stamp, binary_failure, decode, detect, rea
 
 LINE_CHARS = 2_000
 TOTAL_CHARS = 80_000
+CUT = " [… line cut]"
 _CHUNK = 1 << 20
 
 
@@ -49,12 +50,12 @@ def read_window(path: Path, raw: str, first: int, count: int, cancel: CancelToke
     os.close(fd)
     content, status = read_whole(path, raw)
     file = decode(content, status, raw)
-    lines = file.text.split("\n")
-    if not lines[-1]:
-        lines.pop()
-    kept = [line.removesuffix("\r") for line in lines[first - 1 : first - 1 + count]]
-    notes = ["Its lines end in CR LF; edits keep that."] if file.newline == "\r\n" else []
-    return Window(kept, len(lines), status.st_size, file.stamp, file.encoding_name, notes)
+    total = file.text.count("\n") + (not file.text.endswith("\n") and bool(file.text))
+    lines = file.text.split("\n", first - 1 + count)[first - 1 : min(first - 1 + count, total)]
+    has_returns = "\r" in file.text
+    kept = [line.removesuffix("\r") for line in lines] if has_returns else lines
+    notes = ["Its lines end in CR LF; edits keep that."] if has_returns and file.newline == "\r\n" else []
+    return Window(kept, total, status.st_size, file.stamp, file.encoding_name, notes)
 
 
 def _scan(fd: int, raw: str, first: int, count: int, cancel: CancelToken) -> Window:
@@ -94,21 +95,17 @@ def _scan(fd: int, raw: str, first: int, count: int, cancel: CancelToken) -> Win
     return Window(lines, number - ended, status.st_size, stamp_of(status))
 
 
-def number_lines(lines: Iterable[str], first: int, *, is_numbered: bool = True) -> tuple[str, int, int]:
+def number_lines(lines: Sequence[str], first: int, *, is_numbered: bool = True) -> tuple[str, int, int]:
     """Return numbered text, how many lines fit, and how many of them were cut; without numbers no line is cut."""
-    rows: list[str] = []
-    room = TOTAL_CHARS
-    cut = 0
-    for number, line in enumerate(lines, first):
-        row = f"{number}\t{line}" if is_numbered else line
-        if len(line) > LINE_CHARS and is_numbered:
-            row = f"{number}\t{line[:LINE_CHARS]} [… line cut]"
-            cut += 1
-        room -= len(row) + 1
-        if room < 0 and rows:
-            break
-        rows.append(row)
-    return "\n".join(rows), len(rows), cut
+    is_long = is_numbered and max(map(len, lines), default=0) > LINE_CHARS
+    shown = [line if len(line) <= LINE_CHARS else f"{line[:LINE_CHARS]}{CUT}" for line in lines] if is_long else lines
+    text = "\n".join([f"{number}\t{line}" for number, line in enumerate(shown, first)] if is_numbered else shown)
+    fitted = len(lines)
+    if len(text) >= TOTAL_CHARS:
+        end = text.rfind("\n", 0, TOTAL_CHARS)
+        text = text[:end] if end >= 0 else text.partition("\n")[0]
+        fitted = text.count("\n") + 1
+    return text, fitted, sum(len(line) > LINE_CHARS for line in lines[:fitted]) if is_long else 0
 
 
 def list_folder(path: Path, raw: str) -> list[str]:

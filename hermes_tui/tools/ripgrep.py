@@ -44,18 +44,30 @@ def search_content(program: str, query: Query, cancel: CancelToken) -> Found:
     return found
 
 
-def list_files(program: str, query: Query, cancel: CancelToken, keep: Callable[[str], bool]) -> Found:
-    """List files whose path, relative to the root, passes ``keep``."""
+def list_files(
+    program: str, query: Query, cancel: CancelToken, keep: Callable[[str], bool], name_glob: str = ""
+) -> Found:
+    """List files whose path, relative to the root, passes ``keep``.
+
+    Args:
+        program: The ripgrep to run.
+        query: Where to look.
+        cancel: Ends it.
+        keep: Has the last word on a path.
+        name_glob: What the names are like, when that is known; ripgrep then leaves the others out by itself.
+    """
     found = Found()
-    with _Process([program, *_common_options(query), "--files", "--null", "--", "."], query.root, cancel) as process:
-        for raw in _split_null(process.stdout):
-            name = os.fsdecode(raw).removeprefix("./")
-            if keep(name):
-                found.names.append(name)
-                if len(found.names) >= query.name_cap:
-                    found.stopped = "cap"
-                    process.kill()
-                    break
+    options = _common_options(query)
+    if name_glob and not query.globs:
+        options += _type_options(name_glob)
+    with _Process([program, *options, "--files", "--null"], query.root, cancel) as process:
+        for names in _split_null(process.stdout):
+            found.names += filter(keep, names)
+            if len(found.names) >= query.name_cap:
+                del found.names[query.name_cap :]
+                found.stopped = "cap"
+                process.kill()
+                break
     found.stopped = process.why_stopped() or found.stopped
     return found
 
@@ -117,8 +129,12 @@ def _common_options(query: Query) -> list[str]:
         if "/" in glob or glob.startswith("!"):
             options.append(f"--glob={glob}")
         else:  # as a type it does not override .gitignore
-            options += ["--type-add", f"wanted:{glob}", "--type=wanted"]
+            options += _type_options(glob)
     return options
+
+
+def _type_options(glob: str) -> list[str]:
+    return ["--type-add", f"wanted:{glob}", "--type=wanted"]
 
 
 def _is_pattern_problem(error: str) -> bool:
@@ -133,11 +149,13 @@ def _first_words(errors: bytes) -> str:
     return f"regex: {reason.removeprefix('error: ')}" if "regex" in lines[0] else reason.removeprefix("rg: ")
 
 
-def _split_null(stream: IO[bytes]) -> Iterator[bytes]:
+def _split_null(stream: IO[bytes]) -> Iterator[list[str]]:
+    """Yield names as they come, many at a time."""
     rest = b""
     while chunk := stream.read1(_LINE_CAP):  # type: ignore[attr-defined]
-        *names, rest = (rest + chunk).split(b"\0")
-        yield from names
+        whole, _, rest = (rest + chunk).rpartition(b"\0")
+        if whole:
+            yield os.fsdecode(whole).split("\0")
 
 
 class _Process:

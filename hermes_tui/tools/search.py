@@ -90,8 +90,9 @@ def _search(args: Args, context: ToolContext, searches: Searches) -> Listing:
         rows = group_rows(found.in_order(), query.context)
     else:
         keep = _name_filter(pattern, bool(args.get("ignore_case")))
+        is_name = _is_glob(pattern) and "/" not in pattern and not pattern.startswith("!") and not query.ignore_case
         found = (
-            ripgrep.list_files(program, query, context.cancel, keep)
+            ripgrep.list_files(program, query, context.cancel, keep, pattern if is_name else "")
             if program
             else pysearch.list_files(query, context.cancel, keep)
         )
@@ -126,12 +127,16 @@ def _query(args: Args, context: ToolContext, pattern: str, raw: str, is_content:
 
 
 def _name_filter(pattern: str, ignore_case: bool) -> Any:
-    if any(char in pattern for char in "*?[{"):
+    if _is_glob(pattern):
         return GlobFilter((pattern.removeprefix("./"),), ignore_case=ignore_case)
     if not ignore_case and pattern != pattern.lower():
         return lambda name: pattern in name
     folded = pattern.casefold()
     return lambda name: folded in name.casefold()
+
+
+def _is_glob(pattern: str) -> bool:
+    return any(char in pattern for char in "*?[{")
 
 
 def _newest_first(root: Path, names: list[str]) -> list[str]:

@@ -200,6 +200,7 @@ def display(args: Args, result: Result | None) -> dict[str, Any]:
     output = str(result.get("screen") or result.get("output", ""))
     tail = output[-DISPLAY_CHARS:]
     shown["output"] = tail or ("(no output)" if "exit_code" in result else "")
+    shown["lines"] = output.count("\n") + (not output.endswith("\n") and bool(output))
     shown["output_cut"] = len(output) > len(tail) or bool(result.get("truncated"))
     shown["cwd"] = str(result.get("cwd", shown["cwd"]))
     shown["exit_code"] = result.get("exit_code")

@@ -16,7 +16,6 @@ OWN_MARKS: Mapping[SubmitKind, str] = {"shell": "!", "note": "#"}
 _NOTE = re.compile(r"#(?:[^#!\d\n][^\n]*)?")
 """One line. ``## Heading``, ``#!/bin/sh``, ``#12`` and whatever has several lines (pasted Markdown) are messages."""
 _COMMAND = re.compile(r"/(\S+)(?:\s+(.*))?\s*", re.DOTALL)
-_LINE_RANGE = re.compile(r"(?P<path>.+?):(?P<first>\d+)(?:-(?P<last>\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +52,3 @@ def kind_of(text: str, names: Container[str] = ()) -> SubmitKind:
     if text.startswith(OWN_MARKS["note"]) and _NOTE.fullmatch(text):
         return "note"
     return "command" if parse_command(text, names) is not None else "message"
-
-
-def parse_mention(mention: str) -> tuple[str, int | None, int | None]:
-    """Split what follows an ``@`` into path, first line and last line.
-
-    ``a.py:10-20`` is ``("a.py", 10, 20)``, ``a.py:7`` is ``("a.py", 7, 7)``, anything else has no lines. Quotes around
-    a path with blanks are taken off.
-    """
-    quoted = re.fullmatch(r'"([^"]+)"(.*)', mention)
-    if quoted is not None:
-        path, rest = quoted[1], quoted[2]
-        found = re.fullmatch(r":(?P<first>\d+)(?:-(?P<last>\d+))?", rest)
-    else:
-        found = _LINE_RANGE.fullmatch(mention)
-        path = found["path"] if found is not None else mention
-    if found is None:
-        return path, None, None
-    first = int(found["first"])
-    return path, first, int(found["last"] or first)

@@ -16,6 +16,16 @@ from typing import Final, Protocol
 _FALLBACKS: Final = ("nano", "vim", "vi", "notepad")
 
 
+_AT_LINE: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "mg", "ne"), "+{line} {path}"
+    ),
+    **dict.fromkeys(("hx", "helix", "subl", "zed"), "{path}:{line}"),
+    **dict.fromkeys(("code", "codium", "cursor"), "-g {path}:{line}"),
+}
+"""How an editor is told the line, by the name of its program; others get the path only."""
+
+
 class _App(Protocol):
     def suspend(self) -> AbstractContextManager[None]: ...
 
@@ -72,13 +82,37 @@ def edit_text(text: str, app: _App, *, environ: Mapping[str, str] | None = None,
         path.unlink(missing_ok=True)
 
 
-def _run(command: Sequence[str]) -> str:
+def edit_file(path: Path, line: int, app: _App, *, environ: Mapping[str, str] | None = None) -> str:
+    """Open a file in the editor, the app suspended meanwhile; returns what went wrong, or an empty text.
+
+    Args:
+        path: The file.
+        line: Where to look, from 1.
+        app: The running app.
+        environ: The environment; the process's own if None.
+    """
+    from textual.app import SuspendNotSupported
+
+    command = editor_command(os.environ if environ is None else environ)
+    if command is None:
+        return "No editor was found. Set VISUAL or EDITOR, e.g. export EDITOR=nano."
+    if not path.is_file():
+        return f"{path} is not there any more."
+    how = _AT_LINE.get(Path(command[0]).name, "{path}")
+    try:
+        with app.suspend():
+            return _run([*command, *(word.format(path=path, line=line) for word in how.split())], "")
+    except SuspendNotSupported:
+        return "This terminal cannot hand the screen to an editor."
+
+
+def _run(command: Sequence[str], effect: str = "; the draft is unchanged") -> str:
     """Run the editor and return what went wrong, or an empty text."""
     try:
         code = subprocess.run(command, check=False).returncode
     except OSError as error:
         return f"{command[0]} did not start: {error.strerror or error}."
-    return f"{command[0]} ended with code {code}; the draft is unchanged." if code else ""
+    return f"{command[0]} ended with code {code}{effect}." if code else ""
 
 
 def _read(path: Path, before: str) -> str:

@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
+
+from hermes_tui.gitignore import IgnoreRules
 
 from .fuzzy import MAX_SCORED, Match, match, matcher
 
@@ -27,12 +29,6 @@ FRESH_S: Final = 10.0
 _SKIPPED: Final = frozenset(
     {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".mypy_cache", ".ruff_cache"}
 )
-
-
-class _Spec(Protocol):
-    """The rules of one ``.gitignore``."""
-
-    def match_file(self, file: str) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,35 +215,21 @@ def _walk(root: Path) -> Iterator[str]:
     """Yield files breadth first, so that near ones come early."""
     from collections import deque
 
-    folders: deque[tuple[str, tuple[tuple[str, _Spec], ...]]] = deque([("", ())])
+    folders: deque[tuple[str, IgnoreRules]] = deque([("", IgnoreRules(root))])
     while folders:
-        prefix, ignores = folders.popleft()
+        prefix, above = folders.popleft()
         try:
             with os.scandir(root / prefix) as scan:
                 entries = sorted(scan, key=lambda entry: entry.name)
         except OSError:
             continue
-        ignores += _ignore_rules(root, prefix)
+        rules = above.below(prefix)
         for entry in entries:
             path = prefix + entry.name
             is_folder = entry.is_dir(follow_symlinks=False)
-            if entry.name in _SKIPPED or _is_ignored(path + "/" * is_folder, ignores):
+            if entry.name in _SKIPPED or rules.ignores(path + "/" * is_folder):
                 continue
             if is_folder:
-                folders.append((path + "/", ignores))
+                folders.append((path + "/", rules))
             elif entry.is_file():
                 yield path
-
-
-def _ignore_rules(root: Path, prefix: str) -> tuple[tuple[str, _Spec], ...]:
-    try:
-        text = (root / prefix / ".gitignore").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ()
-    from pathspec import GitIgnoreSpec
-
-    return ((prefix, GitIgnoreSpec.from_lines(text.splitlines())),)
-
-
-def _is_ignored(path: str, ignores: Sequence[tuple[str, _Spec]]) -> bool:
-    return any(spec.match_file(path[len(prefix) :]) for prefix, spec in ignores)

@@ -23,7 +23,7 @@ MAX_INLINE_CHARS: Final = 2_000
 MAX_PASTE_CHARS: Final = 10_000_000
 """More than this is refused; a file is the better way. Source: bug case B184 (1 MB works, 50 MB is refused)."""
 
-IMAGE_SUFFIXES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"})
+IMAGE_SUFFIXES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 
 _PASTE_MARKER = re.compile(r"\x1b\[20[01]~")
 _UNSAFE_INLINE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\U0010fffc\U0010fffd]")

@@ -1,4 +1,4 @@
-"""``!command`` and ``#note`` in the real program."""
+"""``!command``, ``#note``, ``@file`` and images in the real program."""
 
 from __future__ import annotations
 
@@ -72,3 +72,27 @@ def test_a_note_is_kept_told_and_taken_back(user: Installation, server: ModelSer
         say(terminal, "/forget nothing like it")
         terminal.wait_for("No note has")
     assert server.requests == []
+
+
+def test_named_files_and_dropped_images_go_along_and_are_shown(user: Installation, server: ModelServer) -> None:
+    (user.work / "src").mkdir()
+    (user.work / "src/a.py").write_text("".join(f"line {number}\n" for number in range(1, 30)))
+    image = user.work / "my shot.png"
+    image.write_bytes(b"\x89PNG\r\n\x1a\nxx")
+    server.add(Turn(match="compare", text="Both look fine."))
+    with user.start() as terminal:
+        ready(terminal)
+        terminal.type("compare @src/a.py:10-12 with ")
+        terminal.wait_for("with")
+        terminal.type(f"\x1b[200~{image.as_uri()}\x1b[201~")
+        terminal.wait_for("[Image #1: my shot.png]")
+        terminal.type("\r")
+        terminal.wait_for("Both look fine.")
+        assert "+ my shot.png: image, 10 bytes" in terminal.text
+        assert "+ src/a.py: lines 10-12 of 29" in terminal.text
+        typed, files, picture = server.requests[0].body["messages"][-1]["content"]
+        assert typed["text"] == "compare @src/a.py:10-12 with [Image #1: my shot.png] "
+        assert files["text"].endswith("10\tline 10\n11\tline 11\n12\tline 12")
+        assert picture["image_url"]["url"].startswith("data:image/png;base64,")
+    with user.start("-c") as terminal:
+        terminal.wait_for("+ src/a.py: lines 10-12 of 29")

@@ -112,7 +112,7 @@ def test_a_tool_alone_is_loaded_by_its_name(name: str) -> None:
 def test_loading_the_tools_imports_nothing_from_outside() -> None:
     code = (
         "import sys; from hermes_tui.tools.registry import load_builtin_tools; load_builtin_tools(); "
-        "heavy = {'textual', 'rich', 'openai', 'anthropic', 'httpx', 'pathspec', 'jsonschema', 'pydantic', "
+        "heavy = {'textual', 'rich', 'openai', 'anthropic', 'httpx', 'jsonschema', 'pydantic', "
         "'trafilatura', 'lxml', 'ddgs', 'http.client'}; "
         "print(sorted(heavy & set(sys.modules)), [m for m in sys.modules if m.startswith('hermes_tui.engine')])"
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from ..types.errors import CompressionFailed
-from ..types.messages import Message, text_of
+from ..types.messages import Message, text_of, typed_text
 from .serialise import chunks, clip, files_in_work
 from .tokens import message_tokens, text_tokens
 
@@ -231,7 +231,7 @@ def _request(history: Sequence[Message], last: int) -> str:
         if "compressed" in row:
             return row["compressed"].get("request", "")
         if row["role"] == "user" and not row.get("synthetic") and "ran" not in row:
-            return "" if place >= len(history) - last else clip(text_of(row), REQUEST_CHARS)
+            return "" if place >= len(history) - last else clip(typed_text(row), REQUEST_CHARS)
     return ""
 
 

@@ -21,7 +21,7 @@ from ..types.errors import HermesError
 from ..types.events import ModelChanged, Notice
 from ..types.ids import new_turn_id
 from ..types.inspection import ContextReport
-from ..types.messages import JsonObject, Message, text_of
+from ..types.messages import JsonObject, Message
 from ..types.usage import Usage
 from .arguments import ArgumentChecker
 from .assembly import (
@@ -162,6 +162,18 @@ class Agent:
         Raises:
             HermesError: Another turn of this agent is running.
         """
+        return self.run_message(
+            {"role": "user", "content": user_message}, system_message or "", conversation_history, task_id
+        )
+
+    def run_message(
+        self,
+        message: Message,
+        system_message: str = "",
+        conversation_history: Sequence[Message] | None = None,
+        task_id: str | None = None,
+    ) -> dict[str, Any]:
+        """Run the turn that a whole user row begins; see :meth:`run_conversation`."""
         if not self._turn_lock.acquire(blocking=False):
             raise HermesError("A turn is running already.", hint="Wait for it, steer it, or interrupt it.")
         parent = self._options.parent
@@ -169,9 +181,9 @@ class Agent:
         try:
             self._titler.stop()
             prepare = self.load if conversation_history is None else partial(self._adopt, conversation_history)
-            result = self._run_turn(token, user_message, system_message or "", task_id, prepare)
+            result = self._run_turn(token, message, system_message, task_id, prepare)
             while result["completed"] and not token.cancelled and (addition := self.steering.deliver()):
-                result = self._run_turn(token, addition, "", None, self.load)
+                result = self._run_turn(token, {"role": "user", "content": addition}, "", None, self.load)
             self.steering.hand_back()
             if self._compress_after:
                 self._compress_later()
@@ -328,7 +340,7 @@ class Agent:
     def _run_turn(
         self,
         token: CancelToken,
-        content: str | list[JsonObject],
+        message: Message,
         system_message: str,
         task_id: str | None,
         prepare: Callable[[], None],
@@ -340,8 +352,7 @@ class Agent:
             self._requests.start_turn()
         try:
             self._turn = Turn(self._turn_parts(token, system_message, prepare))
-            message: Message = {"role": "user", "content": content}
-            return self._turn.run(message, text_of(message))
+            return self._turn.run(message)
         finally:
             self._turn = None
             self.hub.turn_id = ""

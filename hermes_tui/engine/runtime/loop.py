@@ -25,7 +25,7 @@ from ..types.events import (
     TurnStarted,
     UsageUpdated,
 )
-from ..types.messages import ApiMessage, JsonObject, Message
+from ..types.messages import ApiMessage, JsonObject, Message, typed_text
 from ..types.usage import Usage
 from .accumulate import Answer
 from .ask import AnswerInterrupted, Asker, AskParts
@@ -124,16 +124,11 @@ class Turn:
         self._asker = Asker(asking, parts.conversation.has_call_id)
         self._completer = Completer(self._asker, parts.settings.agent.max_output_tokens or None)
 
-    def run(self, message: Message, text: str) -> dict[str, Any]:
-        """Run the turn and return the library's result, whatever ended it.
-
-        Args:
-            message: The user row.
-            text: Its words, as shown.
-        """
+    def run(self, message: Message) -> dict[str, Any]:
+        """Run the turn that a user row begins and return the library's result, whatever ended it."""
         started = time.monotonic()
         try:
-            self._begin(message, text)
+            self._begin(message)
             self._tally.exit_reason = self._loop()
         except Interrupted as stop:
             self._ending.interrupted(stop, self._parts.token.reason or "user")
@@ -148,14 +143,18 @@ class Turn:
             result = self._close(time.monotonic() - started)
         return result
 
-    def _begin(self, message: Message, text: str) -> None:
+    def _begin(self, message: Message) -> None:
         self._parts.route.start_turn()
         model, provider = self._parts.route.names()
-        self._parts.emit(TurnStarted(text=text, model=model, provider=provider))
+        attached = tuple(message.get("attached", ()))
+        self._parts.emit(TurnStarted(text=typed_text(message), attached=attached, model=model, provider=provider))
         self._parts.load()
         self._conversation.ensure_stored(model, provider)
         self._conversation.answer_open_calls()  # of a turn that was killed
         self._parts.on_begin(self._conversation.commit(self._with_news(message)))
+        if _has_image(message) and "no_images" in self._parts.route.endpoint.quirks:
+            text = f"{model} reads text only: it gets a note in place of each image."
+            self._parts.emit(Notice(level="warning", text=text, hint="/model chooses another.", kind="image"))
         self._system = self._conversation.prompt(self._parts.tool_names, self._parts.system_message)
         self._fixed_tokens = text_tokens(self._system) + tool_tokens(self._parts.tools)
         self._conversation.fixed_tokens = self._fixed_tokens
@@ -163,9 +162,11 @@ class Turn:
     def _with_news(self, message: Message) -> Message:
         """Tell the model what happened since the last turn, behind the user's words."""
         content = message["content"]
-        if not isinstance(content, str) or not (news := self._parts.news()):
-            return message
-        return {**message, "api_content": content + news}
+        if isinstance(content, str) and (news := self._parts.news()):
+            return {**message, "api_content": content + news}
+        if isinstance(content, list) and "attached" in message and (news := self._parts.news()):
+            return {**message, "content": [*content, {"type": "text", "text": news.strip()}]}
+        return message
 
     def _loop(self) -> ExitReason:
         """Ask and run tools until there is an answer."""
@@ -342,3 +343,8 @@ class Turn:
             shown[key] = conversation.redact(result[key])
         self._parts.emit(TurnFinished(exit_reason=self._tally.exit_reason, duration_s=duration_s, result=shown))
         return result
+
+
+def _has_image(message: Message) -> bool:
+    content = message["content"]
+    return isinstance(content, list) and any(part.get("type") == "image_url" for part in content)

@@ -67,6 +67,7 @@ def run_command(
 
     try:
         conversation.ensure_stored(*names)
+        conversation.answer_open_calls()  # of a turn that was killed
         executor.run([call], (), token, keep)
         summary["exit_reason"] = "interrupted" if summary["outcome"] == "interrupted" else "done"
     except StoreError as error:

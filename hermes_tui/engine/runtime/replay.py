@@ -55,7 +55,9 @@ def replay(messages: Sequence[StoredMessage], registry: ToolRegistry) -> list[Ev
                     events.append(_finished(end))
                 step, end = 0, ""
                 is_command, at = "ran" in message, message.get("created_at", 0.0)
-                events.append(TurnStarted(text=typed_text(message), is_command=is_command, at=at))
+                attached = tuple(message.get("attached", ()))
+                started = TurnStarted(text=typed_text(message), attached=attached, is_command=is_command, at=at)
+                events.append(started)
                 if is_command:
                     step = 1
                     events.extend(_ran(message, registry))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import logging
-import mimetypes
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -26,9 +25,9 @@ from ..types.events import (
     UsageUpdated,
 )
 from ..types.inspection import ContextReport, RequestDetail, RequestRow
-from ..types.messages import JsonObject
 from ..types.requests import ApprovalDecision, ClarifyAnswer
 from .agent import Agent
+from .attachments import message_with
 from .jobs import SessionJobs
 from .ports import Gate, MessageStore
 from .replay import replay
@@ -114,7 +113,8 @@ class LiveSession:
             HermesError: Another process has the session open.
         """
         self._check_writable()
-        return self._agent.run_conversation(_content(text, images) if images else text)
+        folder = Path(self._state.cwd or Path.cwd())
+        return self._agent.run_message(message_with(text, images, folder, self._may_read))
 
     def run_command(self, command: str) -> Mapping[str, Any]:
         """Run a command of the person's own in the session's shell, as a turn without a model.
@@ -208,6 +208,12 @@ class LiveSession:
         self._agent.close()
         self._on_close()
 
+    def _may_read(self, path: str) -> str:
+        """Say why a file that was named with ``@`` is not read; links count by where they lead."""
+        spellings = [(spelling, "read") for spelling in dict.fromkeys((path, os.path.realpath(path)))]
+        verdict = self._gate.judge_paths(spellings, cwd=self._state.cwd, workspace=self._state.cwd)
+        return "" if verdict.verdict == "allow" else "; ".join(verdict.reasons) or "a rule forbids it"
+
     def _check_writable(self) -> None:
         if self._state.read_only:
             raise HermesError("This session is open in another window.", hint="Go on there, or fork it.")
@@ -275,18 +281,3 @@ class LiveSession:
                 self._state = replace(self._state, model=event.model, provider=event.provider)
             case _:
                 pass
-
-
-def _content(text: str, images: Sequence[str]) -> list[JsonObject]:
-    """Return content parts: the text, then each image as a data URL."""
-    parts: list[JsonObject] = [{"type": "text", "text": text}]
-    for path in images:
-        kind = mimetypes.guess_type(path)[0] or ""
-        if not kind.startswith("image/"):
-            raise HermesError(f"{path} is not an image.", hint="PNG, JPEG, GIF and WebP work.")
-        try:
-            encoded = base64.b64encode(Path(path).read_bytes()).decode("ascii")
-        except OSError as error:
-            raise HermesError(f"{path} cannot be read: {error.strerror}.", hint="Check the path.") from error
-        parts.append({"type": "image_url", "image_url": {"url": f"data:{kind};base64,{encoded}"}})
-    return parts

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from ..providers.base import Endpoint, ModelRequest
 from ..types.events import Event, SessionTitled
-from ..types.messages import ApiMessage, Message, text_of
+from ..types.messages import ApiMessage, Message, typed_text
 from .accumulate import Accumulator
 from .call import ModelCall
 from .conversation import Conversation
@@ -116,5 +116,5 @@ class Titler:
 
 
 def _first(history: list[Message], role: str) -> str:
-    said = (text_of(row) for row in history if row["role"] == role and "ran" not in row)
+    said = (typed_text(row) for row in history if row["role"] == role and "ran" not in row)
     return next(filter(None, said), "")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..types.messages import Message, text_of
+from ..types.messages import Message, text_of, typed_text
 from .entries import Entry
 from .export_markdown import facts, heading, kept
 
@@ -50,6 +50,9 @@ def _section(message: Message) -> str:
     if "ran" in message and isinstance(content := message["content"], list):
         command, outcome, *output = (str(part.get("text", "")) for part in content)
         parts += [f"<pre>{_escape(command)}</pre>", *_plain(outcome), *(_folded("Output", text) for text in output)]
+    elif "attached" in message and isinstance(content := message["content"], list):
+        texts = [str(part.get("text", "")) for part in content[1:] if part.get("type") == "text"]
+        parts += [*_prose(typed_text(message)), *(_folded("; ".join(message["attached"]), text) for text in texts)]
     else:
         parts += _prose(text_of(message))
     parts += [f'<img alt="" src="{url}">' for url in _images(message.get("content"))]

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Sequence
 
-from ..types.messages import Message, text_of
+from ..types.messages import Message, text_of, typed_text
 from .entries import Entry
 
 _FENCE = re.compile("`{3,}")
@@ -46,6 +46,11 @@ def _message(message: Message) -> list[str]:
         command, outcome, *output = (str(part.get("text", "")) for part in content)
         fenced = [line for text in output for line in (*_fenced(text), "")]
         return ["## User", "", *_fenced(command), "", outcome, "", *fenced]
+    if "attached" in message and isinstance(content := message["content"], list):
+        words = [f"- {' '.join(line.split())}" for line in message["attached"]]
+        texts = [str(part.get("text", "")) for part in content[1:] if part.get("type") == "text"]
+        fenced = [line for text in texts for line in (*_fenced(text), "")]
+        return ["## User", "", typed_text(message), "", *words, "", *fenced]
     lines = [f"## {message['role'].capitalize()}", ""] if text or message.get("partial") else []
     lines += [text, ""] if text else []
     if message.get("partial"):

@@ -70,6 +70,9 @@ class TurnStarted(Event):
     """A user message was accepted."""
 
     text: str
+    """As typed."""
+    attached: tuple[str, ...] = ()
+    """What goes along with it, in words."""
     is_command: bool = False
     """A command of the person's own: it runs, and no model is asked."""
     model: str = ""

@@ -103,6 +103,8 @@ class Message(TypedDict):
     """Present on the row that stands for summarised messages."""
     ran: NotRequired[PersonCommand]
     """Present on the row of a command that the person ran."""
+    attached: NotRequired[list[str]]
+    """What went along with the typed text, in words; the text is then the first of the content's parts."""
     created_at: NotRequired[float]
     """Unix seconds."""
 
@@ -130,6 +132,7 @@ def text_of(message: Message | ApiMessage) -> str:
 
 
 def typed_text(message: Message) -> str:
-    """Return what the person typed for a user row: of a command they ran, the command without what came of it."""
+    """Return what the person typed for a user row, without what came of a command and without attached files."""
     content = message.get("content")
-    return str(content[0].get("text", "")) if "ran" in message and isinstance(content, list) else text_of(message)
+    has_more = isinstance(content, list) and ("ran" in message or "attached" in message)
+    return str(content[0].get("text", "")) if has_more else text_of(message)  # type: ignore[index, union-attr]

@@ -50,6 +50,17 @@ def source(chat: ChatScreen) -> str:
     return next((entry.source() for entry in answers), "")
 
 
+def editor(chat: ChatScreen, args: str) -> None:
+    """Open the file that the chosen card is about, at its line; the text of any other entry."""
+    del args
+    entry = chat.transcript.cursor
+    path, line = entry.place if isinstance(entry, ToolEntry) else ("", 1)
+    if path:
+        chat.input.open_file(path, line)
+    else:
+        chat.input.open_editor(source(chat))
+
+
 def copy(chat: ChatScreen, args: str) -> None:
     """Copy the chosen entry, or the last answer."""
     del args

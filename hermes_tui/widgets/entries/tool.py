@@ -15,6 +15,7 @@ from ..rendering.units import DrawnUnit, Unit, line_units
 from ..rendering.wrapping import clip_middle
 from .base import Entry
 from .reasoning import seconds_text
+from .subagents import Subagent, agents_of, take_reports
 from .tool_cards import CARDS, MAX_SUMMARY
 from .tool_result import MAX_LIVE, args_text, bounded_display, output_lines, result_text
 
@@ -49,8 +50,8 @@ class ToolEntry(Entry):
     """
 
     __slots__ = (
-        "_draft_size", "_live", "_live_lines", "_notes", "_screen", "_started", "args", "by_person", "call_id",
-        "display", "duration_s", "name", "outcome", "result", "state",
+        "_draft_size", "_live", "_live_lines", "_notes", "_screen", "_started", "agents", "args", "by_person",
+        "call_id", "display", "duration_s", "name", "outcome", "result", "state",
     )  # fmt: skip
 
     KIND: ClassVar[str] = "tool"
@@ -64,6 +65,8 @@ class ToolEntry(Entry):
         self.args: Mapping[str, Any] = args or {}
         self.display: Mapping[str, Any] = display or {}
         self.state: State = "draft"
+        self.agents: list[Subagent] = []
+        """Those that a ``delegate_task`` call set to work."""
         self.by_person = False
         """The person ran it and wants to see what came of it."""
         self.outcome = ""
@@ -88,6 +91,7 @@ class ToolEntry(Entry):
         self.display = display or self.display
         self.state = "running"
         self._draft_size = 0
+        self.agents = agents_of(self.display)
 
     def waiting(self, is_waiting: bool) -> None:
         """A person is asked about the call, or was."""
@@ -119,6 +123,8 @@ class ToolEntry(Entry):
             duration_s: How long it took.
         """
         self.display = bounded_display({**self.display, **(display or {})})
+        self.agents = self.agents or agents_of(self.display)
+        take_reports(self.agents, self.display)
         self.state = outcome if outcome in _STATES else "error"  # type: ignore[assignment]
         self.outcome = outcome
         has_text = outcome == "ok" and any(self.display.get(key) for key in ("output", "content"))
@@ -139,6 +145,8 @@ class ToolEntry(Entry):
         head = str(command) if isinstance(command, str) else args_text(self.args)
         shown = next((text for key in ("diff", "output", "content") if (text := self.display.get(key))), None)
         body = shown if isinstance(shown, str) else self.result or self._live
+        if self.agents:
+            body = "\n\n".join(agent.source() for agent in self.agents)
         return "\n".join(part for part in (f"{self.name} {head}".strip(), body) if part)
 
     @override
@@ -158,11 +166,13 @@ class ToolEntry(Entry):
             notes = self._notes
             units.append(DrawnUnit(lambda f: [piece for note in notes for piece in _note(note, f)], rows=len(notes)))
         if not self.outcome:
-            return units + self._live_units()
+            return units + self._live_units(frame)
         card = CARDS.get(str(self.display.get("kind", "")), CARDS["generic"])
         return units + card(self, frame, self.is_open(frame))
 
-    def _live_units(self) -> list[Unit]:
+    def _live_units(self, frame: Frame) -> list[Unit]:
+        if self.agents:
+            return CARDS["agents"](self, frame, self.is_open(frame))
         if self._screen:
             return line_units(clean(self._screen).split("\n"), "muted", prefix=BAR)
         if not self._live:
@@ -204,8 +214,10 @@ class ToolEntry(Entry):
             facts.append((_bytes_text(self._draft_size), "muted"))
         if (summary := shown.get("summary")) and summary not in {"done", f"exit {code}"}:
             facts.append((clip(one_line(str(summary)), MAX_SUMMARY), "muted"))
-        if self._live_lines:
-            facts.append((f"{self._live_lines:,} lines", "muted"))
+        if self._live_lines and not self.agents:
+            facts.append((_lines_text(self._live_lines), "muted"))
+        if self.outcome == "ok" and isinstance(lines := shown.get("lines"), int) and lines:
+            facts.append((_lines_text(lines), "muted"))
         for key, sign, look in (("added", "+", "add"), ("removed", "-", "remove")):
             if isinstance(count := shown.get(key), int) and not isinstance(count, bool):
                 facts.append((f"{sign}{count}", look))
@@ -226,6 +238,14 @@ class ToolEntry(Entry):
             return frame.now - self._started
         return None
 
+    @property
+    def place(self) -> tuple[str, int]:
+        """The file that the card is about, and the line to look at; an empty path for other cards."""
+        path, line = self.display.get("path") or self.display.get("target"), self.display.get("line")
+        if not isinstance(path, str) or not isinstance(line, int) or not self.outcome:
+            return "", 1
+        return path, line
+
     def _guess_target(self) -> str:
         return next((value for value in self.args.values() if isinstance(value, str) and value), "")
 
@@ -240,3 +260,7 @@ def _note(text: str, frame: Frame) -> list[Piece]:
 
 def _bytes_text(size: int) -> str:
     return f"{size:,} B" if size < 10_000 else f"{size / 1000:,.0f} kB"
+
+
+def _lines_text(count: int) -> str:
+    return f"{count:,} line{'s' * (count != 1)}"

@@ -10,6 +10,7 @@ from ..inert import clean, one_line
 from ..rendering.code_unit import CodeUnit
 from ..rendering.rows import BAR, Frame, Piece, wrapped
 from ..rendering.units import DrawnUnit, LinesUnit, Unit, line_units
+from .subagents import draw as draw_agents
 from .tool_result import args_text, output_lines, result_text
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ Card: TypeAlias = Callable[["ToolEntry", Frame, bool], list[Unit]]
 def _output(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
     del frame
     shown = entry.display.get("output") or entry.display.get("content")
-    lines = output_lines(shown if isinstance(shown, str) else result_text(entry.result))
+    lines = output_lines(shown if isinstance(shown, str) and shown else result_text(entry.result))
     if is_open:
         return line_units(lines, "muted", prefix=BAR)
     says_all = entry.outcome == "denied" and len(str(entry.display.get("summary", ""))) <= MAX_SUMMARY
@@ -41,6 +42,14 @@ def _output(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
     if entry.outcome in {"error", "timeout"}:
         return _tail(lines, "muted", ERROR_LINES)
     return []
+
+
+def _terminal(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
+    """Show the end of a command that failed, too: it ran as it should, but not as somebody hoped."""
+    failed = entry.outcome == "ok" and entry.display.get("exit_code") not in (0, None)
+    if is_open or entry.by_person or entry.expanded is False or not failed or frame.detail == "compact":
+        return _output(entry, frame, is_open)
+    return _tail(output_lines(str(entry.display.get("output", ""))), "muted", ERROR_LINES)
 
 
 def _tail(lines: Sequence[str], role: str, count: int) -> list[Unit]:
@@ -124,7 +133,8 @@ def _generic(entry: ToolEntry, frame: Frame, is_open: bool) -> list[Unit]:
 
 
 CARDS: Final[Mapping[str, Card]] = {
-    "terminal": _output,
+    "terminal": _terminal,
+    "agents": draw_agents,
     "code": _code,
     "diff": _diff,
     "file": _output,

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 from typing_extensions import override
 
-from ..inert import clean
+from ..inert import clean, one_line
 from ..rendering.rows import Frame, Piece
 from ..rendering.units import DrawnUnit, LinesUnit, Unit, line_units
 from ..rendering.wrapping import cells_of
@@ -45,14 +45,23 @@ class UserEntry(Entry):
         at: Unix seconds; 0 shows no time.
         message_id: The stored message, if known.
         queued: True while it waits for its turn.
+        attached: What goes along with it, in words.
     """
 
-    __slots__ = ("at", "queued", "text")
+    __slots__ = ("at", "attached", "queued", "text")
 
     KIND: ClassVar[str] = "user"
 
-    def __init__(self, text: str, at: float = 0.0, message_id: int | None = None, queued: bool = False) -> None:
+    def __init__(
+        self,
+        text: str,
+        at: float = 0.0,
+        message_id: int | None = None,
+        queued: bool = False,
+        attached: Sequence[str] = (),
+    ) -> None:
         super().__init__(message_id)
+        self.attached = attached
         self.text = text
         self.at = at
         self.queued = queued
@@ -69,7 +78,8 @@ class UserEntry(Entry):
         units += line_units(shown[1:], ground="user", wrap=True, mark="marker")
         if hidden := len(lines) - len(shown):
             units.append(DrawnUnit(lambda f: [Piece([f.seg(f"\u2026 {hidden} more lines", "muted")])]))
-        return units
+        attached = [f"+ {line}" for line in map(one_line, self.attached)]
+        return [*units, *line_units(attached, "muted", ground="user", wrap=True, mark="marker")]
 
     def _label(self) -> str:
         if self.queued:

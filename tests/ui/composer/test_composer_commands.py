@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_tui.widgets.composer_commands import kind_of, parse_command, parse_mention
+from hermes_tui.widgets.composer_commands import kind_of, parse_command
 
 NAMES = {"help", "model", "new", "clear"}
 
@@ -65,18 +65,3 @@ def test_a_path_is_never_a_command(rest):
 )
 def test_the_first_character_decides_what_a_text_is(text, kind):
     assert kind_of(text, NAMES) == kind
-
-
-@pytest.mark.parametrize(
-    ("mention", "expected"),
-    [
-        ("src/a.py", ("src/a.py", None, None)),
-        ("src/a.py:10-20", ("src/a.py", 10, 20)),
-        ("src/a.py:7", ("src/a.py", 7, 7)),
-        ('"a b.txt"', ("a b.txt", None, None)),
-        ('"a b.txt":3-4', ("a b.txt", 3, 4)),
-        ("odd:name", ("odd:name", None, None)),
-    ],
-)
-def test_a_mention_may_name_lines(mention, expected):
-    assert parse_mention(mention) == expected

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from textual.app import SuspendNotSupported
 
-from hermes_tui.widgets.editor import edit_text, editor_command
+from hermes_tui.widgets.editor import edit_file, edit_text, editor_command
 
 
 class App:
@@ -64,3 +64,33 @@ def test_where_the_screen_cannot_be_handed_over_it_says_so(tmp_path):
 def test_visual_comes_before_editor_and_a_missing_one_is_passed_over(tmp_path):
     good = editor(tmp_path, "true")
     assert editor_command({"VISUAL": "/no/such", "EDITOR": good})[1:] == ["--wait"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("vim", "+7 {path}"),
+        ("nano", "+7 {path}"),
+        ("hx", "{path}:7"),
+        ("code", "--wait -g {path}:7"),
+        ("odd", "{path}"),
+    ],
+)
+def test_a_file_is_opened_at_its_line(tmp_path, name, words):
+    program, target = tmp_path / name, tmp_path / "a b.py"
+    program.write_text(f'#!/bin/sh\nprintf "%s " "$@" > "{tmp_path}/seen"\n')
+    program.chmod(0o755)
+    target.write_text("x\n")
+    app = App()
+    command = f"{program} --wait" if name == "code" else str(program)
+    assert edit_file(target, 7, app, environ={"EDITOR": command}) == ""
+    assert (tmp_path / "seen").read_text().strip() == words.format(path=target)
+    assert app.suspended == 1 and target.read_text() == "x\n"
+
+
+def test_a_file_that_is_gone_and_an_editor_that_fails_are_told(tmp_path):
+    environ = {"EDITOR": editor(tmp_path, "exit 3")}
+    assert "not there any more" in edit_file(tmp_path / "gone", 1, App(), environ=environ)
+    (tmp_path / "a").touch()
+    assert edit_file(tmp_path / "a", 1, App(), environ=environ).endswith("ended with code 3.")
+    assert "cannot hand the screen" in edit_file(tmp_path / "a", 1, WebApp(), environ=environ)

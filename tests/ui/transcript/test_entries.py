@@ -167,3 +167,30 @@ def test_no_entry_lets_control_characters_through(text):
         entry.expanded = True
         for row in rows_of(entry):
             assert not any(ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or c == "\u202e" for c in row.text)
+
+
+def test_a_command_that_ended_badly_shows_its_end_and_a_good_one_counts_its_lines():
+    lines = "\n".join(f"row {number}" for number in range(30))
+    bad = finished(output=lines, exit_code=2, lines=30)
+    assert "30 lines  exit 2" in lines_of(bad)[0]
+    assert lines_of(bad)[1] == "\u2502 \u2026 20 earlier lines" and lines_of(bad)[-1] == "\u2502 row 29"
+    assert len(lines_of(bad, frame(detail="compact"))) == 1
+    good = finished(output=lines, exit_code=0, lines=30)
+    assert len(lines_of(good)) == 1 and "30 lines" in lines_of(good)[0]
+
+
+def test_the_whole_reason_of_a_failed_read_is_shown():
+    words = "calk.py does not exist. " * 5
+    tool = finished("error", {"ok": False, "error": words}, kind="file", content="", summary=words)
+    assert words.split(". ")[-2] in " ".join(lines_of(tool)[1:])
+
+
+def test_a_person_s_own_command_shows_its_output():
+    tool = finished(output="\n".join(map(str, range(40))), exit_code=0)
+    tool.by_person = True
+    assert lines_of(tool)[1] == "\u2502 \u2026 16 earlier lines" and lines_of(tool)[-1] == "\u2502 39"
+
+
+def test_a_card_knows_the_file_and_line_it_is_about():
+    assert finished(kind="diff", diff=DIFF, path="src/sync.py", line=13).place == ("src/sync.py", 13)
+    assert finished().place == ("", 1)

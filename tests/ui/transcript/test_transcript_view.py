@@ -2,6 +2,7 @@ import random
 from contextlib import asynccontextmanager
 
 import pytest
+from support.screens import until
 from textual.app import App, ComposeResult
 from textual.geometry import Offset
 from textual.selection import Selection
@@ -489,6 +490,7 @@ async def test_an_empty_transcript_greets_until_the_first_entry():
     async with reading(size=(60, 8)) as (_app, transcript, pilot):
         transcript.greeting = Greeting("hello", (("f1", "help"), ("ctrl+p", "actions")))
         await pilot.resize_terminal(60, 9)
+        await until(pilot, lambda: any(shown(transcript)))
         words = [row.split() for row in shown(transcript) if row]
         assert words == [["hello"], ["f1", "help"], ["ctrl+p", "actions"]]
         transcript.append(UserEntry("first"))
@@ -501,9 +503,8 @@ async def test_a_greeting_leaves_keys_out_where_rows_are_few(height, keys):
     async with reading(size=(12, height)) as (_app, transcript, pilot):
         transcript.greeting = Greeting("hello", (("f1", "help"), ("ctrl+p", "actions")))
         await pilot.resize_terminal(13, height)
-        rows = shown(transcript)
-        assert len(rows) == height
-        assert sum(bool(row) for row in rows) == 1 + keys
+        await until(pilot, lambda: sum(map(bool, shown(transcript))) == 1 + keys)
+        assert len(shown(transcript)) == height
 
 
 async def test_a_hit_in_a_card_that_turns_out_taller_is_scrolled_to():
