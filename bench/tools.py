@@ -28,6 +28,8 @@ LINES = 40
 ROUNDS = 7
 CALLS = 200
 PLAIN_LIMIT = 1.3
+READ_LIMIT = 1.6
+"""A read follows links, asks the gate's facts and hashes what it read: about 0.3 ms, whatever the size."""
 OVERHEAD_MS = 15.0
 FIRST_BYTE_MS = 50.0
 
@@ -97,7 +99,7 @@ def files(context: PlainContext) -> Iterator[Row]:
     tool, plain = alternate(
         lambda: call(context, "read_file", path="large.txt", offset=next(offsets), limit=2_000), read, rounds=CALLS
     )
-    yield ratio("read 2,000 lines of a file", tool, plain, "a plain read with line numbers")
+    yield ratio("read 2,000 lines of a file", tool, plain, "a plain read with line numbers", READ_LIMIT)
     texts = {False: text, True: text.replace("4000 lines long", "4000 lines, changed")}
     is_changed = False
 
@@ -168,7 +170,7 @@ def alternate(one: Callable[[], object], other: Callable[[], object], rounds: in
     return min(times[0]), min(times[1])
 
 
-def ratio(name: str, tool: float, plain: float, what: str) -> Row:
+def ratio(name: str, tool: float, plain: float, what: str, limit: float = PLAIN_LIMIT) -> Row:
     """A row that holds a tool against what it is made of."""
     shown = f"{tool * 1_000:.1f} ms, {what} {plain * 1_000:.1f} ms"
-    return Row(f"{name}, over {what}", tool / plain, PLAIN_LIMIT, "x", shown)
+    return Row(f"{name}, over {what}", tool / plain, limit, "x", shown)

@@ -50,7 +50,8 @@ def read_window(path: Path, raw: str, first: int, count: int, cancel: CancelToke
     os.close(fd)
     content, status = read_whole(path, raw)
     file = decode(content, status, raw)
-    total = file.text.count("\n") + (not file.text.endswith("\n") and bool(file.text))
+    newlines = content.count(b"\n") if file.encoding == "utf-8" else file.text.count("\n")
+    total = newlines + (not file.text.endswith("\n") and bool(file.text))
     lines = file.text.split("\n", first - 1 + count)[first - 1 : min(first - 1 + count, total)]
     has_returns = "\r" in file.text
     kept = [line.removesuffix("\r") for line in lines] if has_returns else lines

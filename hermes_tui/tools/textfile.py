@@ -14,6 +14,7 @@ from .paths import open_regular
 EDIT_CAP_BYTES = 16 * 1024 * 1024
 """Larger files are read in pieces and not edited."""
 _SAMPLE = 8_192
+_CHUNK = 1 << 16
 
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
 _MARKS = (
@@ -114,11 +115,11 @@ def read_whole(path: Path, raw: str) -> tuple[bytes, os.stat_result]:
     """
     with os.fdopen(open_regular(path, raw), "rb", buffering=0) as file:
         status = os.fstat(file.fileno())
-        content = b""
-        while piece := file.read(EDIT_CAP_BYTES + 1 - len(content)):
+        content = file.read(min(status.st_size, EDIT_CAP_BYTES) + 1)
+        while len(content) <= EDIT_CAP_BYTES and (piece := file.read(_CHUNK)):
             content += piece
-            if len(content) > EDIT_CAP_BYTES:
-                raise ToolFailure(f"{raw} is too large to edit here: use sed or a script in the terminal.")
+        if len(content) > EDIT_CAP_BYTES:
+            raise ToolFailure(f"{raw} is too large to edit here: use sed or a script in the terminal.")
     return content, status
 
 

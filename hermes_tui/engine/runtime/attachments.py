@@ -220,7 +220,10 @@ def _add_image(found: _Collected, path: Path, name: str) -> None:
     if len(content) > MAX_IMAGE_BYTES:
         raise HermesError(f"{name} is too large ({_size(path.stat().st_size)}).", hint=hint)
     encoded = base64.b64encode(content).decode("ascii")
-    found.images.append({"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{encoded}"}})
+    image: JsonObject = {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{encoded}"}}
+    if image in found.images:  # attached by hand and named, or both by an undo
+        return
+    found.images.append(image)
     found.words.append(f"{show(path.name)}: image, {_size(len(content))}")
 
 

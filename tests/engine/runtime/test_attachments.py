@@ -188,6 +188,13 @@ def test_what_cannot_be_sent_is_refused_by_hand_and_told_by_mention(
         assert attach(f"@{name}", tmp_path)["attached"] == ["huge.png: left out, huge.png is too large (5.0 MB)."]
 
 
+def test_an_image_that_is_attached_and_named_goes_once(tmp_path: Path) -> None:
+    for name in ("a.png", "b.png"):
+        (tmp_path / name).write_bytes(PNG)
+    message = attach("@a.png", tmp_path, (str(tmp_path / "b.png"),))
+    assert message["attached"] == ["b.png: image, 14 bytes"]
+
+
 def test_an_image_of_a_pipe_does_not_hang(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.png")
     with pytest.raises(HermesError, match="pipe"):
