@@ -258,4 +258,31 @@ def test_a_long_heredoc_says_how_much_is_hidden_and_is_read_to_its_end(
         terminal.wait(lambda text: "above" in text and "tracked" in text, "the end of what is shown")
         press(terminal, "4")
         terminal.wait(lambda text: "done." in text, "the answer", 10)
+
+
+def test_a_script_is_shown_whole_its_calls_ask_and_esc_ends_it(user: Installation, server: ModelServer) -> None:
+    code = (
+        "import subprocess\n"
+        "print(terminal('rm -r build')['denied_by'], flush=True)\n"
+        "child = subprocess.Popen(['sleep', '1000'])\n"
+        "open('child', 'w').write(str(child.pid))\n"
+        "child.wait()\n"
+    )
+    server.add(Turn(match="go", tool_calls=(Call(name="execute_code", args={"code": code}),)), Turn(text="All done."))
+    with user.start(size=(100, 34)) as terminal:
+        say(ready(terminal), "go")
+        text = terminal.wait(lambda text: "Run this Python script?" in text and "\u25cf ready" in text, "the script")
+        assert "imports subprocess" in text
+        assert "child.wait()" in text
+        press(terminal, "1")
+        text = terminal.wait(lambda text: "Run this command?" in text and "\u25cf ready" in text, "its call")
+        assert "called by a script of execute_code" in text
+        press(terminal, "4")
+        terminal.wait_for("terminal rm -r build: denied")
+        child = user.work / "child"
+        terminal.wait(lambda text: child.exists() and child.read_text() != "", "the child")
+        terminal.type("\x1b")
+        terminal.wait_for("interrupted")
+        stat = Path(f"/proc/{child.read_text()}/stat")
+        terminal.wait(lambda text: not stat.exists() or " Z " in stat.read_text(), "the end of the child")
     assert (user.work / "build").is_dir()
