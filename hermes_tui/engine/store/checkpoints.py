@@ -18,6 +18,7 @@ from typing import cast
 from ..api import UndoScope
 from ..types.errors import StoreError
 from ..types.files import FileEdit, FileKind, FileMove, FileState
+from . import checkpoint_pruning as pruning
 from .checkpoint_rows import EDIT_COLUMNS, SCHEMA, VERSION, Operation, edit_of, move_of, operation_of, state_values
 
 Stat = tuple[int, int, int, int, int]
@@ -231,13 +232,7 @@ class CheckpointDB:
         """Take away what is too old, then the oldest until the rest fits."""
         now = time.time() if now is None else now
         with self._write() as conn:
-            limit = now - self._keep_days * _DAY_S
-            conn.execute("DELETE FROM edits WHERE at < ?", (limit,))
-            conn.execute("DELETE FROM operations WHERE at < ?", (limit,))
-            self._drop_folders(conn, "used_at < ?", limit)
-            self._sweep(conn)
-            while self._content_bytes(conn) > self._max_bytes and self._drop_oldest(conn):
-                self._sweep(conn)
+            pruning.prune(conn, now - self._keep_days * _DAY_S, self._max_bytes)
         with self._read() as conn:
             conn.execute("PRAGMA incremental_vacuum").fetchall()
 
@@ -248,50 +243,11 @@ class CheckpointDB:
             is_known: Returns those of some session ids that still exist.
         """
         with self._read() as conn:
-            rows = conn.execute("SELECT session_id FROM edits UNION SELECT session_id FROM operations")
-            sessions = {row[0] for row in rows}
+            sessions = pruning.sessions_of(conn)
         gone = sessions - set(is_known(sessions)) if sessions else set()
-        if not gone:
-            return
-        with self._write() as conn:
-            for table in ("edits", "operations"):
-                conn.executemany(f"DELETE FROM {table} WHERE session_id = ?", [(session,) for session in gone])
-            self._sweep(conn)
-
-    @staticmethod
-    def _content_bytes(conn: sqlite3.Connection) -> int:
-        return int(conn.execute("SELECT coalesce(sum(length(content)), 0) FROM objects").fetchone()[0])
-
-    def _drop_oldest(self, conn: sqlite3.Connection) -> bool:
-        """Drop the folder used longest ago, the newest one last; then the oldest tenth of the edits."""
-        count = conn.execute("SELECT count(*) FROM folders").fetchone()[0]
-        if count > 1:
-            oldest = conn.execute("SELECT min(used_at) FROM folders").fetchone()[0]
-            self._drop_folders(conn, "used_at <= ?", oldest)
-            return True
-        edits = conn.execute("SELECT count(*) FROM edits").fetchone()[0]
-        if edits:
-            conn.execute(
-                "DELETE FROM edits WHERE no IN (SELECT no FROM edits ORDER BY no LIMIT ?)", (max(1, edits // 10),)
-            )
-            return True
-        self._drop_folders(conn, "used_at <= ?", float("inf"))
-        return bool(count)
-
-    @staticmethod
-    def _drop_folders(conn: sqlite3.Connection, condition: str, value: float) -> None:
-        conn.execute(f"DELETE FROM entries WHERE folder IN (SELECT no FROM folders WHERE {condition})", (value,))
-        conn.execute(f"DELETE FROM folders WHERE {condition}", (value,))
-
-    @staticmethod
-    def _sweep(conn: sqlite3.Connection) -> None:
-        """Drop the contents that nothing names, and the moves of operations that are gone."""
-        conn.execute("DELETE FROM moves WHERE operation NOT IN (SELECT no FROM operations)")
-        conn.execute(
-            "DELETE FROM objects WHERE digest NOT IN (SELECT digest FROM entries "
-            "UNION SELECT before_digest FROM edits UNION SELECT after_digest FROM edits "
-            "UNION SELECT now_digest FROM moves UNION SELECT target_digest FROM moves)"
-        )
+        if gone:
+            with self._write() as conn:
+                pruning.erase(conn, gone)
 
     # The file
 

@@ -83,7 +83,7 @@ def rewind_to(chat: ChatScreen, message_id: int) -> None:
     def go(scope: UndoScope) -> None:
         def opened(undone: Undone) -> None:
             chat.composer.put_back(undone.text, images=undone.images)
-            _tell(chat, undone, "Taken back")
+            _tell(chat, undone, "Taken back", "/redo brings the files back.")
 
         def work() -> None:
             fork_id, undone = engine.rewind(session_id, message_id, files=scope == "both")
