@@ -14,6 +14,7 @@ State: TypeAlias = Literal["running", "done", "failed", "ended"]
 """``ended`` by somebody, or with a code that nobody knows."""
 
 KILL_GRACE_S: Final = 1.0
+_READ_S: Final = 2.0
 _SEARCHED: Final = 1_000_000
 """Bytes before the end that a search looks at."""
 _UNHEARD_S: Final = 0.25
@@ -86,11 +87,16 @@ class Job:
             self.state = "done" if code == 0 else "failed"
         self.touch()
 
-    def kill(self, grace_s: float = KILL_GRACE_S) -> None:
-        """End it, and wait until it is gone. Blocks."""
+    def kill(self, grace_s: float = KILL_GRACE_S, read_s: float = _READ_S) -> None:
+        """End it, and wait until it is gone and its last output is read. Blocks.
+
+        Args:
+            grace_s: How long SIGTERM may take before SIGKILL.
+            read_s: How long the reading may take.
+        """
         self._is_doomed = self.is_running
         self.process.end(grace_s)
-        self.wait(2.0)
+        self.wait(read_s)
 
     def wait(self, timeout_s: float, cancel: CancelToken | None = None, until: str = "") -> bool:
         """Block until it ended, wrote a text, or the time is over.

@@ -177,11 +177,11 @@ class LeftBehind:
         return []
 
 
-def read_some(fd: int) -> bytes:
+def read_some(fd: int, most: int = _CHUNK) -> bytes:
     """Read what is there; empty at the end, which a terminal reports as an error."""
     if fd < 0:
         return b""
     try:
-        return os.read(fd, _CHUNK)
+        return os.read(fd, most)
     except OSError:
         return b""

@@ -24,6 +24,9 @@ from .job_process import read_some
 from .proctree import end_session, has_process_table, session_members, wait_until_gone
 from .shell_drivers import CHILD_ENV, DROPPED_ENV, JOB_SCRIPTS, TERMINAL_ENV
 
+_CHUNK = 65_536
+_TERMINAL_CHUNK = 2_048
+"""Drawing takes a while: in small steps nobody else waits for it."""
 WRITE_TIMEOUT_S: Final = 5.0
 """How long a program may take to read what it is sent."""
 
@@ -162,7 +165,8 @@ class Spawned:
 
     def run(self, output: JobOutput) -> int | None:
         """Take the output until everything has ended; returns the exit code. Blocks."""
-        while data := read_some(self._out_fd):
+        most = _TERMINAL_CHUNK if self._input.is_terminal else _CHUNK
+        while data := read_some(self._out_fd, most):
             if replies := output.feed(data):
                 with suppress(ToolFailure):
                     self._input.write(replies)

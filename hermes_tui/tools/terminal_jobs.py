@@ -25,7 +25,8 @@ SCREEN_FRAME_S: Final = 0.1
 """A screen is shown live at most this often."""
 EARLY_S: Final = 0.25
 """A command that fails at once is told as failed, not as a job."""
-INTERRUPT_GRACE_S: Final = 0.08
+INTERRUPT_GRACE_S: Final = 0.06
+INTERRUPT_READ_S: Final = 0.04
 INTERRUPTED: Final = "Interrupted: the command was ended with all it had started."
 _NOHUP = re.compile(r"\s*nohup\s")
 
@@ -127,7 +128,7 @@ def run_on_terminal(command: str, context: ToolContext, *, cwd: str, timeout_s: 
     job.is_told = True
     screen = job.output.screen_text() if job.is_running else None
     if job.is_running:
-        job.kill(INTERRUPT_GRACE_S)
+        job.kill(INTERRUPT_GRACE_S, INTERRUPT_READ_S)
     text, is_cut = _whole(job)
     result: Result = {"ok": True, "exit_code": job.exit_code, "output": text, "cwd": job.cwd}
     result["duration_s"] = round(time.monotonic() - started, 3)

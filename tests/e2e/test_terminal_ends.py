@@ -20,12 +20,15 @@ pytestmark = pytest.mark.e2e
 
 SLEEPERS = Call(name="terminal", args={"command": "echo up-$((40+2)); sleep 600 & sleep 601"})
 
+SERVER = Call(name="terminal", args={"command": "echo serving; sleep 602", "background": True})
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ModelServer]:
     turns = [
         Turn(match="greet", text="Hello there."),
         Turn(match="sleep", tool_calls=(SLEEPERS,)),
+        Turn(match="serve", tool_calls=(SERVER,)),
         Turn(match="story", tokens=4000, rate=50),
         Turn(match="flood", tokens=40_000),
     ]
@@ -157,3 +160,38 @@ def test_a_fault_while_a_command_runs_ends_its_processes(user: Installation) -> 
         assert terminal.is_sane()
         wait_all_gone(children)
     assert "[interrupted]" in stored_text(user)
+
+
+def start_job(terminal: Terminal) -> Sequence[psutil.Process]:
+    """Have the model start a background job, and return its processes once the turn is over."""
+    say(terminal, "serve the site")
+    terminal.wait_for("[1 job]")
+    idle(terminal).wait_for("ok")
+    idle(terminal)
+    wait_until(lambda: any(child.name() == "sleep" for child in terminal.children), "the job's process")
+    return terminal.children
+
+
+def test_leaving_while_a_job_runs_asks_first_and_then_ends_it(user: Installation) -> None:
+    with user.start() as terminal:
+        ready(terminal)
+        children = start_job(terminal)
+        terminal.type("\x04")
+        terminal.wait_for("1 background job runs and ends with this.")
+        terminal.type("n")
+        terminal.wait_gone("runs and ends with this")
+        terminal.type("\x04")
+        terminal.wait_for("runs and ends with this")
+        terminal.type("y")
+        assert terminal.wait_exit(5) == 0
+        assert terminal.is_sane()
+        wait_all_gone(children)
+
+
+def test_a_lost_terminal_ends_jobs(user: Installation) -> None:
+    with user.start() as terminal:
+        ready(terminal)
+        children = start_job(terminal)
+        terminal.process.send_signal(signal.SIGHUP)
+        terminal.wait_exit(5)
+        wait_all_gone(children)
