@@ -48,6 +48,8 @@ class Job:
         self.ended_at = 0.0
         self.state: State = "running"
         self.exit_code: int | None = None
+        self.is_foreground = False
+        """A call waits for it: it is no job yet."""
         self.is_told = False
         """The model knows that it ended."""
         self.read_to = 0

@@ -61,6 +61,7 @@ class JobTable:
         *,
         watch: Sequence[str] = (),
         is_detached: bool = False,
+        is_foreground: bool = False,
     ) -> Job:
         """Follow a process as a job, on a thread of its own.
 
@@ -71,6 +72,7 @@ class JobTable:
             output: Where its output goes.
             watch: Texts to tell of.
             is_detached: It outlives the session.
+            is_foreground: A call waits for it; nobody is told of it until :meth:`reveal`.
         """
         watcher = Watch(watch)
 
@@ -83,12 +85,14 @@ class JobTable:
             self._count += 1
             output.on_output = heard
             job = Job(self._count, command, cwd, process, output, is_detached=is_detached)
+            job.is_foreground = is_foreground
             self._jobs[job.number] = job
             ended = [number for number, kept in self._jobs.items() if not kept.is_running]
             for number in ended[: max(0, len(self._jobs) - MAX_KEPT)]:
                 del self._jobs[number]
         threading.Thread(target=self._follow, args=(job,), name=f"job-{job.number}", daemon=True).start()
-        self._on_change()
+        if not is_foreground:
+            self._on_change()
         return job
 
     def check_room(self) -> None:
@@ -113,13 +117,21 @@ class JobTable:
         return job
 
     def all(self) -> list[Job]:
-        """Return every job that is remembered, oldest first."""
+        """Return every job that is remembered, oldest first; what a call waits for is none."""
+        return [job for job in self._every() if not job.is_foreground]
+
+    def _every(self) -> list[Job]:
         with self._lock:
             return list(self._jobs.values())
 
+    def reveal(self, job: Job) -> None:
+        """Make a job of what a call has waited for."""
+        job.is_foreground = False
+        self._on_change()
+
     def running(self) -> list[Job]:
         """Return the jobs that run and end with the session."""
-        return [job for job in self.all() if job.is_running and not job.is_detached]
+        return [job for job in self._every() if job.is_running and not job.is_detached]
 
     def rows(self) -> list[Mapping[str, Any]]:
         """Return the facts of every job."""
@@ -170,7 +182,7 @@ class JobTable:
         code = job.process.run(job.output)
         job.output.finish()
         job.end(code)
-        if self._is_closed:
+        if self._is_closed or job.is_foreground:
             return
         self._note(job, "", f"Job {job.number} {job.ended_how()}: {_short(job.command)}")
         self._on_change()

@@ -36,7 +36,15 @@ def is_detached(command: str) -> bool:
     return _NOHUP.match(command) is not None
 
 
-def start(command: str, context: ToolContext, *, cwd: str, has_terminal: bool, watch: Sequence[str] = ()) -> Job:
+def start(
+    command: str,
+    context: ToolContext,
+    *,
+    cwd: str,
+    has_terminal: bool,
+    watch: Sequence[str] = (),
+    is_foreground: bool = False,
+) -> Job:
     """Start a command as a job, in the shell's folder and with its variables and functions.
 
     Raises:
@@ -64,7 +72,9 @@ def start(command: str, context: ToolContext, *, cwd: str, has_terminal: bool, w
     if detached:
         output = RawOutput(log, context.redact)
     process = Spawned(launch, ROWS, COLUMNS)
-    return table.add(command, launch.cwd, process, output, watch=watch, is_detached=detached)
+    return table.add(
+        command, launch.cwd, process, output, watch=watch, is_detached=detached, is_foreground=is_foreground
+    )
 
 
 def follow(process: Process, command: str, cwd: str, context: ToolContext, said: str = "") -> Job:
@@ -116,7 +126,7 @@ def _note(job: Job, context: ToolContext) -> str:
 def run_on_terminal(command: str, context: ToolContext, *, cwd: str, timeout_s: float, handover: Signal) -> Result:
     """Run a command on a terminal of its own to its end, showing its screen live."""
     started = time.monotonic()
-    job = start(command, context, cwd=cwd, has_terminal=True)
+    job = start(command, context, cwd=cwd, has_terminal=True, is_foreground=True)
     removers = [token.on_cancel(job.touch) for token in (context.cancel, handover)]
     try:
         is_late = not _show_live(job, context, handover, started + timeout_s)
@@ -124,6 +134,7 @@ def run_on_terminal(command: str, context: ToolContext, *, cwd: str, timeout_s: 
         for remove in removers:
             remove()
     if handover.cancelled and job.is_running and not context.cancel.cancelled:
+        jobs_of(context).reveal(job)
         return moved(job)
     job.is_told = True
     screen = job.output.screen_text() if job.is_running else None

@@ -178,6 +178,16 @@ def test_the_person_moves_a_running_command(made: Bench, tmp_path: Path) -> None
     assert made.agent.jobs.rows()[0].state == "ended"
 
 
+def test_a_call_on_a_terminal_is_no_job_until_it_is_moved(made: Bench) -> None:
+    play(made, call(terminal("echo hi; exit 3", pty=True)))
+    assert (made.of(JobsChanged), made.agent.jobs.rows()) == ([], [])
+    assert [event for event in made.of(Notice) if event.kind == "job"] == []
+    made.agent.hub.subscribe(lambda event: isinstance(event, ToolOutput) and made.agent.jobs.promote() and None)
+    (moved,) = play(made, call(terminal("echo begin; sleep 300", pty=True)))
+    assert [row.number for row in made.agent.jobs.rows()] == [moved["job"]]
+    made.agent.jobs.kill(moved["job"])
+
+
 def test_an_interrupt_leaves_jobs_and_the_end_does_not(made: Bench, tmp_path: Path) -> None:
     play(made, call(terminal("echo $$ > pid; exec sleep 300", background=True)))
     pid = pid_in(tmp_path / "pid")
