@@ -9,13 +9,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.model_server import ModelServer, Turn
+from support.model_server import Call, ModelServer, Turn
+from support.processes import is_running, pid_in, wait_for
 from support.program import Installation, nowhere
 
 pytestmark = pytest.mark.e2e
 
 UNKNOWN_MODEL = '{"error": {"message": "model not found", "code": "model_not_found"}}'
 GATEWAY_PAGE = "<html><body><h1>502 Bad Gateway</h1></body></html>"
+
+
+SERVER = Call(name="terminal", args={"command": "echo $$ > pid; exec sleep 603", "background": True})
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +29,7 @@ def server() -> Iterator[ModelServer]:
         Turn(match="wrong key", status=401),
         Turn(match="no such model", status=404, body=UNKNOWN_MODEL),
         Turn(match="gateway", status=502, body=GATEWAY_PAGE, headers={"retry-after": "0"}),
+        Turn(match="serve", tool_calls=(SERVER,)),
         Turn(match="long story", tokens=4000, rate=50),
     ]
     with ModelServer(turns) as server:
@@ -43,6 +48,15 @@ def is_clean(text: str) -> bool:
 def test_the_answer_is_all_that_goes_to_standard_output(user: Installation) -> None:
     done = user.run("run", "-", input="greet me\n")
     assert (done.returncode, done.stdout, done.stderr) == (0, "Hello there.\n", "")
+
+
+def test_jobs_end_with_the_run_and_both_sides_are_told(user: Installation, server: ModelServer) -> None:
+    done = user.run("run", "serve it")
+    assert done.returncode == 0
+    assert "job 1 ended with the run: echo $$ > pid; exec sleep 603" in done.stderr
+    assert "It ends when this run ends" in server.last_message()
+    pid = pid_in(user.work / "pid")
+    wait_for(lambda: not is_running(pid), "the job outlived the run")
 
 
 def test_the_list_of_sessions_says_how_each_ended(user: Installation) -> None:
