@@ -14,33 +14,47 @@ _DESTROYS = re.compile(
     re.I,
 )
 _ESCAPES = re.compile(
-    r"(?:^|[\n;])\s*(?:\\!|\\copy|\\o|\\w|\.shell|\.system|\.import|\.output|\.once|\.load|system\s)", re.I
+    r"(?:^|[\n;])\s*(?:\.(?:shell|system|import|output|once|load|excel|backup|save|clone|ar|archive)\b|\.read\s*[\"']?\||"
+    r"(?:system|pager|tee|edit)\s)|"
+    r"\\(?:!|(?:copy|out|write|edit|[oweTP])\b|gx?\s*(?:\([^)]*\)\s*)?\S)|\\\w+[^\n]*`",
+    re.I,
 )
+"""Commands of sqlite3 (at the start of a line), mysql and psql (anywhere) that run a program or write a file. Source:
+the manuals of the three."""
+
+
+_GIVEN = re.compile(r"-[a-z]*[cefqx]|--(?:command|execute|file|eval|query)\b", re.I)
+"""Options after which a client reads no statements from its input."""
 
 
 def check_statements(call: Call) -> Outcome:
-    """Look at every word for statements that destroy, and for commands that leave the client."""
+    """Look at every statement for what destroys, and for commands that leave the client."""
+    return Outcome(_judge(call, any(_GIVEN.match(word.text) for word in call.command.words[1:])))
+
+
+def check_sqlite(call: Call) -> Outcome:
+    """``sqlite3 FILE STATEMENT``: the file is written."""
+    paths = [
+        issue
+        for word in call.args.operands[:1]
+        if word.text != ":memory:"
+        for issue in call.guard.judge(Word(word.text, word.start, word.end), "write", call.command.cwds)
+    ]
+    return Outcome([*_judge(call, len(call.args.operands) > 1), *paths], operands=[])
+
+
+def _judge(call: Call, is_given: bool) -> list[Issue]:
+    command = call.command
     issues: list[Issue] = []
-    texts = [word.text for word in call.command.words[1:]] + [call.command.stdin_text or ""]
-    for text in texts:
+    if command.stdin and command.stdin_text is None and not is_given:
+        issues.append(Issue(Level.DANGER, "runs statements from a pipe or a file", "text"))
+    for text in (*(word.text for word in command.words[1:]), command.stdin_text or ""):
         match = _DESTROYS.search(text)
         if match:
             issues.append(Issue(Level.DANGER, f"destroys or opens a database: {match[0].strip()}", "text"))
         if _ESCAPES.search(text):
             issues.append(Issue(Level.DANGER, "leaves the database client for the shell or files", "text"))
-    return Outcome(issues[:2])
-
-
-def check_sqlite(call: Call) -> Outcome:
-    """``sqlite3 FILE STATEMENT``: the file is written."""
-    found = check_statements(call)
-    first = [word for word in call.args.operands[:1] if word.text != ":memory:"]
-    paths = [
-        issue
-        for word in first
-        for issue in call.guard.judge(Word(word.text, word.start, word.end), "write", call.command.cwds)
-    ]
-    return Outcome([*found.issues, *paths], operands=[])
+    return issues[:2]
 
 
 ROWS = [
