@@ -269,7 +269,7 @@ def _follow_cd(command: SimpleCommand, scope: Scope) -> None:
     else:
         stayed = scope.copy()
         scope.change_folder(targets[0].text if targets else scope.home)
-        if name == "pushd":  # a plain sh has none
+        if name == "pushd" or command.redirects:  # a plain sh has no pushd; a redirect that fails keeps it from running
             scope.merge(stayed)
 
 

@@ -33,6 +33,7 @@ ONCE_MISSED = [
     "cd sub && mka n1 > out.txt",
     "pushd sub; mka n1; popd; mka n2",
     "sh -c 'pushd sub; mka n1'",
+    "cd >sub; mka n1 > out.txt",
     "coproc NAME { true\n{\\mkc,n0,k}\n}; wait",
     "case x in *) cd sub & mka n1; wait;; esac",
     "if true; then cd sub & mka n1; wait; fi",
