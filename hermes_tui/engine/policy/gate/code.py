@@ -80,8 +80,8 @@ _SAFE_BUILTINS = frozenset(_BUILTIN_NAMES.split()) | {
     if isinstance(value, type) and issubclass(value, BaseException) and not name.startswith("_")
 }
 _OTHER_BUILTINS = frozenset(dir(builtins)) - _SAFE_BUILTINS
-_INNER_ATTRIBUTE = re.compile(r"_|(?:gi|cr|ag|tb|f|co)_|mro\Z")
-"""Attributes that lead from a value to the interpreter: classes, frames, code."""
+_INNER_ATTRIBUTE = re.compile(r"_|(?:gi|cr|ag|tb|f|co)_|(?:mro|obj)\Z")
+"""Attributes that lead from a value to the interpreter: classes, frames, code, and what a format's path failed at."""
 
 _NODE_NAMES = """
 Module Expr Assign AnnAssign AugAssign For While If With withitem Try TryStar ExceptHandler Raise Assert Return Delete

@@ -79,6 +79,10 @@ REACHING = {
     "globals of a function": ("def f(): pass\nf.__globals__['x']", "uses .__globals__"),
     "frame of a generator": ("(x for x in []).gi_frame.f_back", "uses .f_back"),
     "frame of an error": ("e.__traceback__.tb_frame", "uses .tb_frame"),
+    "module by the error of a format": (
+        "try:\n    '{0.__globals__[os].x}'.format(read_file)\nexcept AttributeError as e:\n    e.obj.execl('x', 'x')",
+        "uses .obj",
+    ),
     "module of a module": ("import json\njson.codecs.open('x')", "uses json.codecs"),
     "module of a module, private": ("import random\nrandom._os.system('x')", "uses random._os"),
     "module handed around": ("import json\nm = json\nm.codecs", "hands the module json around"),
