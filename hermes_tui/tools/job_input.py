@@ -6,6 +6,7 @@ text on its input. Who reads is asked of the system, not of the command: a shell
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Sequence
@@ -28,6 +29,14 @@ KEYS: Final = {
 """What a terminal sends for a key. Source: xterm's control sequences, PC-style function keys."""
 _NAMES: Final = {sent: name for name, sent in reversed(KEYS.items()) if sent not in "\r\n\t "}
 _KEY = re.compile("|".join(re.escape(sent) for sent in sorted(_NAMES, key=len, reverse=True)))
+_END = re.compile(r"\r\n|[\r\n]")
+_TERMINAL_END = re.compile(r"\r\n|[\r\n\x03]")
+"""Ctrl+c ends a line, too. Where it is not the key for that, what stands before it was judged."""
+_EDITING = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
+_RUNNING = re.compile(r"[\x0f\x18]|\x1b[aA]")
+"""Ctrl+o, what begins with ctrl+x, alt+a: keys that run a line before its end. Source: readline(3), zshzle(1)."""
+_RECALLING = re.compile(r"(?<![\\$])(?<!\$\{)!(?![\s=(\"']|\Z)|^\^", re.MULTILINE)
+"""History expansion. Source: bash(1)."""
 STOPS: Final = frozenset({"\x03", "\x04", "\x1c"})
 """Keys that can only end a program or its input."""
 
@@ -63,25 +72,52 @@ def judged_text(job: Job, text: str) -> str:
     Raises:
         ToolFailure: A shell would get half a command.
     """
-    text = (job.typed + text).replace("\r\n", "\n").replace("\r", "\n")
-    readers = job.process.readers()
-    known = list(dict.fromkeys(readers or ()))
-    judged = [_for_reader(words, text) for words in known]
-    has_shell = any(_takes_commands(words) for words in known)
-    if not has_shell and _words(job.command) not in known:
+    readers = list(dict.fromkeys(job.process.readers() or ()))
+    known = [reader.words for reader in readers]
+    shells = [words for words in known if _takes_commands(words)]
+    if job.has_terminal and shells:
+        _refuse_rewritten(job.typed, text, is_alone=len(shells) == len(known))
+    whole = (_TERMINAL_END if job.has_terminal else _END).sub("\n", job.typed + text)
+    judged = [_for_reader(words, whole) for words in known]
+    folders = [reader.folder or job.cwd for reader in readers]
+    if any(folder != os.path.realpath(job.cwd) for folder in folders):
+        pairs = zip(folders, judged, strict=True)
+        judged = [f"cd {shlex.quote(folder)}\n{words}" if words else "" for folder, words in pairs]
+    if not shells and _words(job.command) not in known:
         # Another part of the command may get it in the end.
-        judged.append(_as_input("{ " + job.command.strip() + "\n}", text))
+        judged.append(_as_input("{ " + job.command.strip() + "\n}", whole))
     return "\n".join(filter(None, dict.fromkeys(judged)))
+
+
+def _refuse_rewritten(typed: str, text: str, *, is_alone: bool) -> None:
+    """Refuse what makes an interactive shell run something else than the text that it was sent.
+
+    Args:
+        typed: What was sent of the line before.
+        text: What is sent now.
+        is_alone: No program reads that may want keys.
+    """
+    if set(text) <= STOPS:
+        return
+    if is_alone and _EDITING.search(_TERMINAL_END.sub("\n", text)):
+        why = "keys that edit, complete or recall cannot be judged"
+    elif _RECALLING.search(_TERMINAL_END.sub("\n", typed + text)):
+        why = "! and ^ bring back what ran before"
+    else:
+        return
+    raise ToolFailure(f"A shell reads this, and {why}: send plain commands with submit.")
 
 
 def unfinished(job: Job, text: str) -> str:
     """Return what is left of the line in progress once ``text`` was sent too."""
-    return re.split(r"[\r\n]", job.typed + text)[-1][-4_000:]
+    return (_TERMINAL_END if job.has_terminal else _END).split(job.typed + text)[-1][-4_000:]
 
 
 def _for_reader(words: tuple[str, ...], text: str) -> str:
     program = _program(words)
     if _takes_commands(words):
+        if _RUNNING.search(text):
+            return text.rstrip("\n")  # which nobody can read safely, so it is asked about
         if "\n" not in text:
             return ""  # judged with the rest of its line
         if not text.endswith("\n") or not _is_complete(text):

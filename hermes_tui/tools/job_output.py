@@ -205,11 +205,12 @@ class RawOutput(JobOutput):
 
     def read(self, cursor: int, max_bytes: int) -> Piece:
         """Return up to ``max_bytes`` from a cursor on; a negative one counts from the end."""
-        size = self.size
-        start = _start(cursor, size)
-        with self.log_path.open("rb") as log:
+        start = _start(cursor, self.size)
+        data = b""
+        with suppress(OSError), self.log_path.open("rb") as log:
             log.seek(start)
-            piece = _piece(log.read(max_bytes + 2), start, max_bytes, is_aligned=cursor >= 0)
+            data = log.read(max_bytes + 2)
+        piece = _piece(data, start, max_bytes, is_aligned=cursor >= 0)
         stream = InertStream()
         text = stream.feed(piece.text.encode()) + stream.finish()
         return Piece(self._redact(text), piece.cursor)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from .base import ToolFailure
 from .job_output import JobOutput
@@ -18,6 +18,14 @@ from .shell_call import parse_report
 WRITE_TIMEOUT_S: Final = 5.0
 """How long a program may take to read what it is sent."""
 _CHUNK = 65_536
+
+
+class Reader(NamedTuple):
+    """A program that may read what is sent."""
+
+    words: tuple[str, ...]
+    folder: str = ""
+    """Where it is now; empty when nobody may know."""
 
 
 class Process(Protocol):
@@ -53,8 +61,8 @@ class Process(Protocol):
         """End all of it: SIGTERM, and after ``grace_s`` SIGKILL. Blocks."""
         ...
 
-    def readers(self) -> list[tuple[str, ...]] | None:
-        """Return the words of each program that may read what is sent; None where the system does not tell."""
+    def readers(self) -> list[Reader] | None:
+        """Return each program that may read what is sent; None where the system does not tell."""
         ...
 
 
@@ -125,7 +133,7 @@ class TakenOver:
         if not self._is_over:
             end_session(self._process.pid, since=self._since, grace_s=grace_s, spare=self._spare)
 
-    def readers(self) -> list[tuple[str, ...]] | None:
+    def readers(self) -> list[Reader] | None:
         """Nobody reads."""
         return []
 
@@ -172,7 +180,7 @@ class LeftBehind:
         if not self._is_over:
             end_tree(self.members, grace_s)
 
-    def readers(self) -> list[tuple[str, ...]] | None:
+    def readers(self) -> list[Reader] | None:
         """Nobody reads."""
         return []
 

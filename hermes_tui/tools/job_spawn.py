@@ -20,7 +20,7 @@ from typing import Final
 
 from .base import ToolFailure
 from .job_output import JobOutput
-from .job_process import read_some
+from .job_process import Reader, read_some
 from .proctree import end_session, has_process_table, session_members, wait_until_gone
 from .shell_drivers import CHILD_ENV, DROPPED_ENV, JOB_SCRIPTS, TERMINAL_ENV
 
@@ -198,8 +198,8 @@ class Spawned:
         if not self._is_over:
             end_session(self._process.pid, since=0, grace_s=grace_s)
 
-    def readers(self) -> list[tuple[str, ...]] | None:
-        """Return the words of each program that may read what is sent, the job's own shell left out."""
+    def readers(self) -> list[Reader] | None:
+        """Return each program that may read what is sent, the job's own shell left out."""
         return readers_of(self._process.pid, self._input.device)
 
     def _clear(self) -> None:
@@ -212,8 +212,8 @@ class Spawned:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def readers_of(sid: int, device: tuple[int, int]) -> list[tuple[str, ...]] | None:
-    """Return the words of the programs of a session whose standard input is this pipe or terminal.
+def readers_of(sid: int, device: tuple[int, int]) -> list[Reader] | None:
+    """Return the programs of a session whose standard input is this pipe or terminal.
 
     Args:
         sid: The session; its leader, and what that has only just forked, are left out.
@@ -222,14 +222,21 @@ def readers_of(sid: int, device: tuple[int, int]) -> list[tuple[str, ...]] | Non
     if not has_process_table():
         return None
     own = _words_of(sid)
-    found: list[tuple[str, ...]] = []
+    found: list[Reader] = []
     for member in session_members(sid):
         with suppress(OSError):
             known = os.stat(f"/proc/{member.pid}/fd/0")  # noqa: PTH116 - Path.stat would follow twice
             words = _words_of(member.pid)
             if words != own and device in ((known.st_dev, known.st_ino), (0, known.st_rdev)):
-                found.append(words)
+                found.append(Reader(words, _folder_of(member.pid)))
     return found
+
+
+def _folder_of(pid: int) -> str:
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")  # noqa: PTH115 - the text as it is
+    except OSError:
+        return ""
 
 
 def _words_of(pid: int) -> tuple[str, ...]:

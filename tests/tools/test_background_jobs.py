@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import sys
 import threading
@@ -446,7 +447,7 @@ def test_looking_and_ending_need_no_permission(context: PlainContext) -> None:
 def settled_readers(context: PlainContext, job: int, program: str) -> None:
     def reads() -> bool:
         readers = jobs_of(context).get(job).process.readers() or []
-        return any(words and Path(words[0]).name == program for words in readers)
+        return any(words and Path(words[0]).name == program for words, _ in readers)
 
     wait_for(reads, f"{program} does not read")
 
@@ -471,6 +472,68 @@ def test_half_a_command_is_judged_with_its_other_half(context: PlainContext) -> 
         assessed(context, 1, action="write", data="f a\nrm b")
     with pytest.raises(ToolFailure, match="whole commands"):
         assessed(context, 1, action="submit", data="f a \\")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"data": "rm -rf build", "keys": ["ctrl+o"]},
+        {"data": "cat ~/.ss\t/id_r\t\r"},
+        {"keys": ["up"]},
+        {"data": "!rm\r"},
+        {"data": "^ls^rm\r"},
+    ],
+    ids=["runs without a line's end", "completion", "recall", "history", "substitution"],
+)
+def test_keys_that_change_what_a_shell_runs_are_refused(context: PlainContext, sent: dict[str, Any]) -> None:
+    start(context, "bash --norc --noprofile", pty=True)
+    settled_readers(context, 1, "bash")
+    with pytest.raises(ToolFailure, match="plain commands"):
+        assessed(context, 1, action="write", **sent)
+
+
+def test_keys_for_a_program_in_a_shell_are_sent_and_those_that_run_a_line_are_asked_about(
+    context: PlainContext,
+) -> None:
+    start(context, "bash --norc --noprofile", pty=True)
+    settled_readers(context, 1, "bash")
+    process(context, "submit", 1, data="sleep 60")
+    settled_readers(context, 1, "sleep")
+    assert "rm" not in assessed(context, 1, action="write", keys=["down", "up"]).command
+    assert "rm -rf build\x0f" in assessed(context, 1, action="write", data="rm -rf build", keys=["ctrl+o"]).command
+
+
+def test_what_looks_like_recall_and_is_none_goes_to_a_shell(context: PlainContext) -> None:
+    start(context, "bash --norc --noprofile", pty=True)
+    settled_readers(context, 1, "bash")
+    line = 'if ! [ "$a" != "b!" ]; then kill $! "${!x}" \\!y; fi'
+    assert assessed(context, 1, action="submit", data=line).command == line
+
+
+def test_a_line_that_is_given_up_is_judged_as_if_it_ran(context: PlainContext) -> None:
+    start(context, "bash --norc --noprofile", pty=True)
+    settled_readers(context, 1, "bash")
+    process(context, "write", 1, data="rm -rf build")
+    assert assessed(context, 1, action="write", keys=["ctrl+c"]).command == "rm -rf build"
+    process(context, "write", 1, keys=["ctrl+c"])
+    assert assessed(context, 1, action="submit", data="ls").command == "ls"
+
+
+def test_a_shell_is_judged_where_it_is(context: PlainContext, tmp_path: Path) -> None:
+    start(context, "bash")
+    settled_readers(context, 1, "bash")
+    process(context, "submit", 1, data=f"cd '{tmp_path}' && echo there")
+    assert process(context, "wait", 1, until="there")["seen"]
+    found = assessed(context, 1, action="submit", data="echo x >> .bashrc")
+    assert found.command == f"cd {shlex.quote(str(tmp_path))}\necho x >> .bashrc"
+
+
+def test_a_detached_job_whose_log_is_gone_is_still_listed(context: PlainContext) -> None:
+    start(context, "nohup sleep 60")
+    job = jobs_of(context).get(1)
+    job.output.log_path.unlink()
+    assert jobs_of(context).rows()[0]["last_line"] == ""
+    job.kill()
 
 
 def test_a_shell_that_waits_for_a_program_still_counts(context: PlainContext) -> None:
