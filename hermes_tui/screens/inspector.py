@@ -10,6 +10,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.strip import Strip
 from textual.types import CSSPathType
 from textual.widgets import Static
 
@@ -20,8 +21,8 @@ from hermes_tui.widgets.hint_line import Hint, HintLine
 from hermes_tui.widgets.inspector_text import json_folds, message_folds
 from hermes_tui.widgets.line_list import LineList
 from hermes_tui.widgets.line_text import Line, Span, line, shown
-from hermes_tui.widgets.line_view import LineView
-from hermes_tui.widgets.request_text import context_lines, place_of, request_facts, request_row
+from hermes_tui.widgets.line_view import LineView, StyledLines
+from hermes_tui.widgets.request_text import context_lines, place_of, request_facts, request_heads, request_row
 from hermes_tui.widgets.tab_line import TabLine
 
 from .entry_view import EntryView
@@ -39,6 +40,16 @@ _HINTS: tuple[tuple[Hint, ...], ...] = (
 )
 """By view."""
 NOTHING = "No request was made since this session was opened."
+
+
+class RequestHeads(StyledLines):
+    """The titles above the list."""
+
+    def render_line(self, y: int) -> Strip:
+        """Draw them over the columns of the rows."""
+        del y
+        width = self.scrollable_content_region.width
+        return self.strip_of([("  ", ""), *request_heads(width - 3)], width)
 
 
 class RequestList(LineList):
@@ -99,6 +110,7 @@ class InspectorScreen(Modal[None]):
         """Lay out the page; its content follows from a thread."""
         with Vertical(classes="page", id="inspector"):
             yield TabLine(VIEWS)
+            yield RequestHeads()
             yield RequestList()
             yield FoldView()
             yield LineView(id="facts")
@@ -190,7 +202,11 @@ class InspectorScreen(Modal[None]):
             return message_folds(detail.pairs) or [_words("The request has no messages.")]
         if self._view == BODY:
             body = detail.body
-            return json_folds(body) if isinstance(body, dict) else [_words("This model is asked without a wire.")]
+            return (
+                json_folds(body)
+                if isinstance(body, dict)
+                else [_words("This model is asked without a network, so there is no JSON to show.")]
+            )
         return _answer_folds(detail)
 
     @on(LineList.Moved)

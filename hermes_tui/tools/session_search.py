@@ -57,8 +57,9 @@ def display(args: Args, result: Result | None) -> dict[str, Any]:
         return shown
     if not result.get("ok", True):
         return shown | {"summary": str(result.get("error", ""))}
-    count = len(result["messages"] if "messages" in result else result["sessions"])
-    return shown | {"summary": f"{count} {'messages' if 'messages' in result else 'sessions'}"}
+    what = "messages" if "messages" in result else "sessions"
+    count = len(result[what])
+    return shown | {"summary": f"{count} {what.removesuffix('s') if count == 1 else what}"}
 
 
 registry.register("session_search", SCHEMA, run, toolset="sessions", parallel=True, display=display, needs="recall")

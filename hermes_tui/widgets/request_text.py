@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from hermes_tui.engine.types.inspection import ContextPart, ContextReport, RequestOutcome, RequestRow
 
 from .line_text import Line, Span, clip, clip_spans, line, shown
-from .usage_text import bar_text, count_words
+from .usage_text import bar_text, count_words, price_words
 
 _OUTCOMES: Mapping[RequestOutcome, tuple[str, str]] = {
     "running": ("running", "accent"),
@@ -41,7 +42,9 @@ def seconds(value: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share: ``91 %``, or ``-``."""
+    """Return a share: ``91 %``, ``<1 %`` for a little, or ``-``."""
+    if share is not None and 0 < share < 0.005:
+        return "<1 %"
     return "-" if share is None else f"{share:.0%}".replace("%", " %")
 
 
@@ -52,34 +55,64 @@ def place_of(row: RequestRow) -> str:
     return f"turn {row.turn}, step {row.step}" + (f", attempt {row.attempt}" if row.attempt > 1 else "")
 
 
+class Column(NamedTuple):
+    """One column of the list of requests."""
+
+    title: str
+    form: str
+    """Format specification of the cell."""
+    text: Callable[[RequestRow], str]
+    style: str = "muted"
+    """Empty for what is read first; the outcome has its own."""
+    from_width: int = 0
+    """Cells from which a row has it."""
+
+
+def request_heads(width: int) -> list[Span]:
+    """Return the titles above the rows of :func:`request_row`."""
+    return clip_spans([(_gap(width).join(f"{c.title:{c.form}}" for c in _columns(width)), "muted")], width)
+
+
 def request_row(row: RequestRow, width: int) -> list[Span]:
     """Return a request in one line: as many facts as have room, the most telling first."""
-    word, style = _OUTCOMES[row.outcome]
+    spans: list[Span] = []
+    for column in _columns(width):
+        style = _OUTCOMES[row.outcome][1] if column.title == "result" else column.style
+        spans += [(f"{column.text(row):{column.form}}", style), (_gap(width), "")]
+    return clip_spans(spans[:-1], width)
+
+
+def _columns(width: int) -> list[Column]:
+    return [column for column in _COLUMNS if width >= column.from_width]
+
+
+def _gap(width: int) -> str:
+    return "  " if width >= _WIDE else " "
+
+
+def _step(row: RequestRow) -> str:
     place = f"{row.turn}.{row.step}" if row.purpose == "turn" else f"{row.turn} sum"
-    place += f"/{row.attempt}" if row.attempt > 1 else ""
+    return place + (f"/{row.attempt}" if row.attempt > 1 else "")
+
+
+def _tokens_in(row: RequestRow) -> str:
     usage = row.usage
-    tokens = f"~{count_words(row.estimated_tokens)}" if usage is None else count_words(usage.prompt_tokens)
-    if width < _MEDIUM:
-        head = f"{row.number:>2} {place:<6}"
-        return [(head, ""), (f"{word:<8}", style), (f"{seconds(row.total_s):>8}", ""), (f"{tokens:>7}", "muted")]
-    cached = "" if row.cached_share is None else f"{percent(row.cached_share)} cached"
-    out = "" if usage is None else f"{count_words(usage.output_tokens)} out"
-    spans: list[Span] = [
-        (f"{row.number:>3} ", "muted"),
-        (f"{place:<7}", ""),
-        (f"{word:<8}", style),
-        (f"{seconds(row.first_token_s):>7}", "muted"),
-        (f"{seconds(row.total_s):>9}", ""),
-        (f"{tokens:>8} in", ""),
-        (f"{cached:>14}", "muted"),
-        (f"{out:>10}", ""),
-    ]
-    if width >= _WIDE:
-        cost = "" if row.cost_usd is None else f"${row.cost_usd:.4f}"
-        clock = time.strftime("%H:%M:%S", time.localtime(row.started_at))
-        spans += [(f"{cost:>9}", "muted"), (f"  {clock}  ", "muted")]
-        spans.append((shown(f"{row.agent}: {row.model}" if row.agent else row.model), ""))
-    return clip_spans(spans, width)
+    return f"~{count_words(row.estimated_tokens)}" if usage is None else count_words(usage.prompt_tokens)
+
+
+_COLUMNS: Sequence[Column] = (
+    Column("#", ">3", lambda row: str(row.number)),
+    Column("step", "<5", _step, ""),
+    Column("result", "<7", lambda row: _OUTCOMES[row.outcome][0]),
+    Column("first", ">7", lambda row: seconds(row.first_token_s), from_width=_MEDIUM),
+    Column("total", ">7", lambda row: seconds(row.total_s), ""),
+    Column("tok in", ">6", _tokens_in, ""),
+    Column("cached", ">6", lambda row: percent(row.cached_share), from_width=_MEDIUM),
+    Column("out", ">6", lambda row: "" if row.usage is None else count_words(row.usage.output_tokens), "", _MEDIUM),
+    Column("cost", ">7", lambda row: "-" if row.cost_usd is None else price_words(row.cost_usd), from_width=_MEDIUM),
+    Column("started", ">8", lambda row: time.strftime("%H:%M:%S", time.localtime(row.started_at)), from_width=_WIDE),
+    Column("model", "", lambda row: shown(f"{row.agent}: {row.model}" if row.agent else row.model), "", _WIDE),
+)
 
 
 def request_facts(row: RequestRow, url: str = "") -> list[Line]:
@@ -111,7 +144,7 @@ def request_facts(row: RequestRow, url: str = "") -> list[Line]:
         if usage.reasoning_tokens:
             parts.append(f"{usage.reasoning_tokens:,} of it reasoning")
         lines.append(line(", ".join(parts)))
-        lines.append(line("cost unknown" if row.cost_usd is None else f"cost ${row.cost_usd:.4f}", "muted"))
+        lines.append(line(f"cost: {price_words(row.cost_usd)}", "muted"))
     return lines
 
 
@@ -168,7 +201,7 @@ def _share_words(report: ContextReport) -> tuple[Span, ...]:
         return ((total, "strong"), (" in the next request", "muted"))
     share = report.total / report.window
     style = "error" if share >= 0.9 else "warning" if share >= 0.75 else "strong"
-    return ((total, style), (f" of {report.window:,} ({share:.0%}) in the next request", "muted"))
+    return ((total, style), (f" of {report.window:,} ({percent(share)}) in the next request", "muted"))
 
 
 def _number(value: int | None) -> str:

@@ -180,6 +180,13 @@ def cost_words(row: UsageRow) -> str:
     return f"${row.cost_usd:,.2f}" + ("+" if row.unpriced_count else "")
 
 
+def price_words(cost_usd: float | None) -> str:
+    """Return what one request or session costs, in US dollars: ``$0.0042``, ``free`` or ``unknown``."""
+    if cost_usd is None:
+        return "unknown"
+    return f"${cost_usd:.4f}" if cost_usd else "free"
+
+
 def axis_words(value: float, measure: Measure) -> str:
     """Return a value at the axis."""
     return f"${value:.2f}" if measure == "cost" else count_words(value)

@@ -122,7 +122,7 @@ def _split(
     if head in names:
         return head, rest or _first_model(head, settings)
     if base_url:
-        return "custom", model
+        return "custom", rest if head == "custom" and rest else model
     configured = settings.model.partition("/")[0]
     if configured in names and settings.model != model:
         return configured, model

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hermes_tui.widgets.usage_text import price_words
+
 from .choosing import cycle, remember
 
 if TYPE_CHECKING:
@@ -131,11 +133,10 @@ def status(chat: ChatScreen, args: str) -> None:
         return
     state = session.state
     window = f"{state.context_tokens:,} of {state.context_window:,} tokens" if state.context_window else "unknown"
-    cost = "unknown" if state.cost_usd is None else f"${state.cost_usd:.4f}"
     lines = (
         f"session {state.session_id}  {state.title}",
         f"model {state.provider}/{state.model}" if state.model else "no model yet: /setup",
-        f"context {window}, cost {cost}, approvals {state.approval_mode}",
+        f"context {window}, cost: {price_words(state.cost_usd)}, approvals {state.approval_mode}",
         f"folder {state.cwd}" + (f" ({state.branch})" if state.branch else ""),
     )
     chat.note("info", "\n".join(lines), kind="status")

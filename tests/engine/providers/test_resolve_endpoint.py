@@ -82,6 +82,14 @@ def test_environment_variables_move_a_provider() -> None:
     assert resolve("ollama/m", Settings(), {"OLLAMA_HOST": "0.0.0.0:1234"}).base_url == "http://127.0.0.1:1234/v1"
 
 
+@pytest.mark.parametrize("model", ["test-model", "org/test-model", "custom/test-model"])
+def test_an_endpoint_found_again_by_its_id_asks_for_the_same_model(model: str) -> None:
+    first = resolve(model, Settings(), KEYS, base_url="http://127.0.0.1:1/v1")
+    again = resolve(first.id, Settings(), KEYS, base_url="http://127.0.0.1:1/v1")
+    assert (again.provider, again.model) == (first.provider, first.model)
+    assert first.model == model.removeprefix("custom/")
+
+
 def test_a_suggested_model_needs_no_provider() -> None:
     assert resolve("claude-sonnet-4-6", Settings(), KEYS).provider == "anthropic"
 

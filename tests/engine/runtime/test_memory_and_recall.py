@@ -12,6 +12,7 @@ from support.scripted import Bench, bench, call, say
 
 from hermes_tui.engine.context.memory import MemoryBook
 from hermes_tui.engine.store.db import SessionDB
+from hermes_tui.tools import session_search
 from hermes_tui.tools.registry import load_builtin_tools
 
 
@@ -117,3 +118,8 @@ def test_results_are_bounded(tmp_path: Path, store: SessionDB) -> None:
     made = made_with([], tmp_path, store)
     assert len(json.dumps(searched(made, query="zanzibar"))) < 20_000
     assert len(json.dumps(searched(made, session_id=old, window=20))) < 200_000
+
+
+@pytest.mark.parametrize(("count", "words"), [(0, "0 sessions"), (1, "1 session"), (2, "2 sessions")])
+def test_the_card_counts_in_plain_words(count: int, words: str) -> None:
+    assert session_search.display({}, {"ok": True, "sessions": [{}] * count})["summary"] == words

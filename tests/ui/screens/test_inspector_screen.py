@@ -20,7 +20,7 @@ from hermes_tui.screens.inspector import CONTEXT, InspectorScreen
 from hermes_tui.widgets.fold_view import Fold, FoldView
 from hermes_tui.widgets.inspector_text import json_folds, marked, message_folds
 from hermes_tui.widgets.line_text import line
-from hermes_tui.widgets.request_text import context_lines, request_row, seconds
+from hermes_tui.widgets.request_text import context_lines, percent, request_facts, request_heads, request_row, seconds
 
 
 class Looked:
@@ -190,14 +190,35 @@ def test_json_of_any_kind_has_a_block_for_each_node() -> None:
 @pytest.mark.parametrize("width", [24, 36, 60, 100, 160])
 def test_rows_and_bars_fit_their_width(width: int) -> None:
     for row in inspected.ROWS:
-        assert sum(cell_len(text) for text, _ in request_row(row, width)) <= max(width, 38)
+        assert sum(cell_len(text) for text, _ in request_row(row, width)) <= width
     for entry in context_lines(inspected.REPORT, inspected.PARTS, 3, width)[2:-2]:
         assert cell_len(entry.text) <= max(width, 24)
 
 
+@pytest.mark.parametrize("width", [32, 72, 115])
+def test_each_column_stands_under_its_title(width: int) -> None:
+    heads = "".join(text for text, _ in request_heads(width))
+    row = "".join(text for text, _ in request_row(inspected.ROWS[0], width))
+    for title in heads.replace("tok in", "tok_in").split():
+        place = heads.index(title.replace("_", " "))
+        under = row[place : place + len(title)]
+        assert under.strip(), (title, row)
+
+
+def test_a_model_without_a_price_to_pay_is_free() -> None:
+    free = replace(inspected.ROWS[0], cost_usd=0.0)
+    assert "free" in "".join(text for text, _ in request_row(free, 100))
+    assert request_facts(free)[-1].text == "cost: free"
+    assert request_facts(replace(free, cost_usd=None))[-1].text == "cost: unknown"
+
+
+def test_a_little_is_not_nothing() -> None:
+    assert [percent(share) for share in (None, 0.0, 0.001, 0.5)] == ["-", "0 %", "<1 %", "50 %"]
+
+
 def test_the_context_names_each_category_its_share_and_what_is_free() -> None:
     texts = [entry.text for entry in context_lines(inspected.REPORT, inspected.PARTS, 3, 100)]
-    assert texts[0] == "about 72,190 tokens of 200,000 (36%) in the next request"
+    assert texts[0] == "about 72,190 tokens of 200,000 (36 %) in the next request"
     assert texts[2].split() == ["#3", "next"]
     (results,) = [text for text in texts if text.startswith("Tool results")]
     assert results.split()[2:4] == ["4.0k", "61.3k"]
