@@ -91,7 +91,9 @@ class JobTable:
             for number in ended[: max(0, len(self._jobs) - MAX_KEPT)]:
                 del self._jobs[number]
         threading.Thread(target=self._follow, args=(job,), name=f"job-{job.number}", daemon=True).start()
-        if not is_foreground:
+        if self._is_closed and not is_detached:  # its call was under way when the session ended
+            job.kill(CLOSE_GRACE_S)
+        elif not is_foreground:
             self._on_change()
         return job
 

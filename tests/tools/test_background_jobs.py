@@ -528,6 +528,14 @@ def test_a_shell_is_judged_where_it_is(context: PlainContext, tmp_path: Path) ->
     assert found.command == f"cd {shlex.quote(str(tmp_path))}\necho x >> .bashrc"
 
 
+def test_a_job_that_starts_while_the_session_ends_is_ended(context: PlainContext) -> None:
+    table = jobs_of(context)
+    table.close()
+    started = start(context, "sleep 60")
+    assert table.get(started["job"]).state == "ended"
+    assert not is_running(started["pid"])
+
+
 def test_a_detached_job_whose_log_is_gone_is_still_listed(context: PlainContext) -> None:
     start(context, "nohup sleep 60")
     job = jobs_of(context).get(1)

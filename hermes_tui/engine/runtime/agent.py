@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, cast
 
@@ -62,6 +63,8 @@ __all__ = ["Agent", "AgentOptions", "AgentParts"]
 INTERACTIVE_PLATFORMS = frozenset({"tui"})
 """Surfaces with a person in front of them; elsewhere approvals are denied unless a callback answers."""
 _CLOSE_WAIT_S = 1.0
+_UNDO_WAIT_S = 5.0
+"""How long a turn waits for an undo that is being carried out."""
 
 
 class Agent:
@@ -93,7 +96,7 @@ class Agent:
         self.conversation = Conversation(conversation_parts(options, parts, self.hub))
         self._tracker = options.parent.tracker if options.parent else self._new_tracker()
         self.undoing = make_undoing(
-            options, parts, self.conversation, self.hub.emit, lambda: self.is_running, self._tracker
+            options, parts, self.conversation, self.hub.emit, self._between_turns, self._tracker
         )
         self._objects = SessionObjects()
         self.jobs = SessionJobs(self.hub.emit, Redactor(parts.secrets).text, options.platform)
@@ -174,7 +177,7 @@ class Agent:
         task_id: str | None = None,
     ) -> dict[str, Any]:
         """Run the turn that a whole user row begins; see :meth:`run_conversation`."""
-        if not self._turn_lock.acquire(blocking=False):
+        if not self._take_turn():
             raise HermesError("A turn is running already.", hint="Wait for it, steer it, or interrupt it.")
         parent = self._options.parent
         token = self._token = CancelToken() if parent is None else parent.token.child()
@@ -204,7 +207,7 @@ class Agent:
         problem = self._parts.registry.unavailable(TOOL) if tool is not None else "There is no terminal tool."
         if tool is None or problem:
             raise HermesError(f"No command can run here. {problem}")
-        if not self._turn_lock.acquire(blocking=False):
+        if not self._take_turn():
             raise HermesError("A turn is running already.", hint="Wait for it, or interrupt it.")
         try:
             self._token = CancelToken()
@@ -227,6 +230,19 @@ class Agent:
             if self._compress_after:
                 self._compress_later()
             self._compress_after = False
+            self._turn_lock.release()
+
+    def _take_turn(self) -> bool:
+        """Take the lock of turns; False when a turn has it. What undo does meanwhile is waited for."""
+        return self._turn_lock.acquire(timeout=0 if self.is_running else _UNDO_WAIT_S)
+
+    @contextmanager
+    def _between_turns(self) -> Iterator[None]:
+        if not self._take_turn():
+            raise HermesError("A turn is running.", hint="Interrupt it first, then undo.")
+        try:
+            yield
+        finally:
             self._turn_lock.release()
 
     def compress(self, focus: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 
 from ...tools.web_fetch import Fetcher
 from ...tools.web_providers import find_engine
@@ -135,7 +136,7 @@ def make_undoing(
     parts: AgentParts,
     conversation: Conversation,
     emit: Callable[[Event], None],
-    is_running: Callable[[], bool],
+    between_turns: Callable[[], AbstractContextManager[None]],
     tracker: Tracker | None,
 ) -> Undoing:
     """Return what takes back exchanges, and what their turns did to files."""
@@ -146,7 +147,7 @@ def make_undoing(
         FileHistory(db, options.workspace, parts.store.lineage_of) if db is not None else None,
         parts.spill_dir / "images",
         emit=emit,
-        is_running=is_running,
+        between_turns=between_turns,
         problem=lambda: tracker.problem if tracker is not None else "",
     )
 

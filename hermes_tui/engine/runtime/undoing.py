@@ -8,13 +8,13 @@ import hashlib
 import mimetypes
 import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from ..api import FileChange, Undone, UndoPlan, UndoScope
 from ..checkpoints.history import FileHistory
-from ..types.errors import HermesError, StoreError
+from ..types.errors import StoreError
 from ..types.events import Event, FilesChanged
 from ..types.messages import Message, typed_text
 from .conversation import Conversation
@@ -33,7 +33,7 @@ class Undoing:
         files: What was done to files; None where nothing is kept.
         image_dir: Private folder for images of messages that are taken back.
         emit: Takes the events.
-        is_running: Whether a turn runs.
+        between_turns: Keeps turns from beginning; raises ``HermesError`` while one runs.
         problem: Returns why not every change to a file is known; empty when all are.
     """
 
@@ -45,7 +45,7 @@ class Undoing:
         image_dir: Path,
         *,
         emit: Callable[[Event], None],
-        is_running: Callable[[], bool],
+        between_turns: Callable[[], AbstractContextManager[None]],
         problem: Callable[[], str] = str,
     ) -> None:
         self._conversation = conversation
@@ -53,7 +53,7 @@ class Undoing:
         self._files = files
         self._image_dir = image_dir
         self._emit = emit
-        self._is_running = is_running
+        self._between_turns = between_turns
         self._problem = problem
 
     def changes(self, message_id: int = 0) -> tuple[FileChange, ...]:
@@ -84,7 +84,10 @@ class Undoing:
         Raises:
             HermesError: A turn is running.
         """
-        self._refuse_while_running()
+        with self._between_turns():
+            return self._undo(scope)
+
+    def _undo(self, scope: UndoScope) -> Undone:
         last = self._last()
         if last is None:
             return Undone()
@@ -114,7 +117,10 @@ class Undoing:
         Raises:
             HermesError: A turn is running.
         """
-        self._refuse_while_running()
+        with self._between_turns():
+            return self._redo()
+
+    def _redo(self) -> Undone:
         if self._files is None:
             rows = self._conversation.redo()
             return Undone(has_message=bool(rows), messages=tuple(rows))
@@ -159,10 +165,6 @@ class Undoing:
     def _last(self) -> tuple[int, Message] | None:
         stored = self._store.last_exchange(self._session_id) if self._conversation.is_stored else None
         return (stored.id, stored.message) if stored is not None else None
-
-    def _refuse_while_running(self) -> None:
-        if self._is_running():
-            raise HermesError("A turn is running.", hint="Interrupt it first, then undo.")
 
 
 def image_files(message: Message, folder: Path) -> tuple[str, ...]:

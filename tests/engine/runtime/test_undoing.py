@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from hermes_tui.engine.runtime.session_directory import SessionDirectory
 from hermes_tui.engine.runtime.undoing import Undoing
 from hermes_tui.engine.store.checkpoints import CheckpointDB
 from hermes_tui.engine.store.db import SessionDB
-from hermes_tui.engine.types.events import FilesChanged, Notice
+from hermes_tui.engine.types.events import Event, FilesChanged, Notice
 from hermes_tui.tools.registry import load_builtin_tools
 
 
@@ -263,6 +264,22 @@ def test_without_checkpoints_messages_are_undone_and_redone(tmp_path: Path) -> N
         assert undoing.undo("message").text == "one"
         assert undoing.redo().has_message
         assert len(made.agent.conversation.history) == 2
+
+
+def test_a_message_sent_during_an_undo_waits_and_is_not_taken_back(house: House) -> None:
+    made = house.agent(write("f", "x"), say("done"), say("second answer"))
+    made.agent.chat("first")
+    second = threading.Thread(target=made.agent.chat, args=("second",))
+
+    def send(event: Event) -> None:
+        if isinstance(event, FilesChanged) and not second.ident:
+            second.start()
+            second.join(0.2)  # time to get in the way, if it could
+
+    made.agent.hub.subscribe(send)
+    assert made.agent.undoing.undo("both").text == "first"
+    second.join()
+    assert [row["content"] for row in made.agent.conversation.history] == ["second", "second answer"]
 
 
 def test_erased_sessions_leave_no_contents(house: House) -> None:
