@@ -35,6 +35,7 @@ REASONS = {
     "trafilatura": "the main text of a web page as Markdown",
     "lxml-html-clean": "a part of the above that old versions of pip leave out",
     "ddgs": "web search without a key",
+    "keyring": "keys typed in go to the system's keyring instead of a private file",
 }
 """One reason for each dependency."""
 

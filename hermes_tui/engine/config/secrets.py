@@ -1,18 +1,18 @@
 """API keys: where they are looked for, how they are cleaned, stored, and kept out of texts. Never printed.
 
-Looked for in this order: ``api_key`` in the configuration, the credentials file, environment variables,
-``api_key_command``.
+Looked for in this order: ``api_key`` in the configuration, what was typed in (the system's keyring, else the
+credentials file), environment variables, ``api_key_command``.
 """
 
 from __future__ import annotations
 
 import subprocess
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from ..types.errors import ConfigError
+from . import keyring
 from .paths import Paths, write_private
 from .secret_shapes import redact_shapes
 from .settings import ProviderSettings
@@ -32,7 +32,7 @@ class FoundKey:
 
     value: str = field(repr=False)
     source: str
-    """For messages: ``OPENAI_API_KEY``, ``credentials file``, ``config.toml``, ``api_key_command``."""
+    """For messages: ``OPENAI_API_KEY``, ``credentials file``, ``keyring``, ``config.toml``, ``api_key_command``."""
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -45,9 +45,9 @@ _KEY_NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_SECRET_KEY")
 
 
 class Keys:
-    """Finds keys; one per process, since a command is run once and its answer kept.
+    """Finds keys; one per process, since a command or keyring is asked once and its answer kept.
 
-    Usable from any thread: at worst a command runs twice.
+    Usable from any thread: at worst it is asked twice.
 
     Args:
         env: Usually ``os.environ``.
@@ -57,37 +57,44 @@ class Keys:
     def __init__(self, env: Mapping[str, str], paths: Paths) -> None:
         self._env = env
         self._paths = paths
-        self._from_commands: dict[str, str] = {}
+        self._answers: dict[str, str] = {}
+        """Of commands and the keyring."""
 
     def find(self, provider: str, settings: ProviderSettings, env_names: Sequence[str] = ()) -> FoundKey | None:
-        """Return a provider's key, None when there is none. Blocks while a command runs.
+        """Return a provider's key, None when there is none. Blocks while a command or the keyring is asked.
 
         Raises:
-            ConfigError: A key is there but cannot be right, or its command failed.
+            ConfigError: A key is there but cannot be right or cannot be had, or its command failed.
         """
         if key := clean(settings.api_key, f"providers.{provider}.api_key"):
             return FoundKey(key, "config.toml")
-        if key := clean(self._stored(provider), f"the key of {provider} in {self._paths.credentials_file}"):
+        entry = _entry(self._paths, provider)
+        if entry.get("keyring"):
+            return FoundKey(self._ask(provider, lambda: keyring.read(provider), keyring.PLACE), "keyring")
+        if key := clean(str(entry.get("api_key", "")), f"the key of {provider} in {self._paths.credentials_file}"):
             return FoundKey(key, "credentials file")
         for name in (settings.api_key_env, *env_names):
             if name and (key := clean(self._env.get(name, ""), name)):
                 return FoundKey(key, name)
-        if settings.api_key_command and (key := self._ask(provider, settings.api_key_command)):
+        command = settings.api_key_command
+        if command and (key := self._ask(provider, lambda: _run(command), f"the output of {command[0]}")):
             return FoundKey(key, "api_key_command")
         return None
 
     def forget(self, provider: str) -> None:
-        """Run the provider's command again next time, because its key was refused."""
-        self._from_commands.pop(provider, None)
+        """Ask the provider's command or keyring again next time, because its key was refused."""
+        self._answers.pop(provider, None)
 
-    def _stored(self, provider: str) -> str:
-        table = read_toml(self._paths.credentials_file).get(provider)
-        return str(table.get("api_key", "")) if isinstance(table, dict) else ""
+    def _ask(self, provider: str, ask: Callable[[], str], place: str) -> str:
+        if provider not in self._answers:
+            self._answers[provider] = clean(ask(), place)
+        return self._answers[provider]
 
-    def _ask(self, provider: str, command: Sequence[str]) -> str:
-        if provider not in self._from_commands:
-            self._from_commands[provider] = clean(_run(command), f"the output of {command[0]}")
-        return self._from_commands[provider]
+
+def _entry(paths: Paths, provider: str) -> Mapping[str, object]:
+    """What the credentials file holds of a provider: its key, or that the keyring has it."""
+    table = read_toml(paths.credentials_file).get(provider)
+    return table if isinstance(table, dict) else {}
 
 
 def known_keys(env: Mapping[str, str], paths: Paths) -> tuple[str, ...]:
@@ -107,8 +114,10 @@ def single_keys(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(key for text in texts for part in text.split(",") if (key := part.strip()))
 
 
-def save_api_key(paths: Paths, provider: str, api_key: str) -> Path:
-    """Store a key in the private credentials file and return that file. An empty key removes the stored one.
+def save_api_key(paths: Paths, provider: str, api_key: str) -> str:
+    """Store a key and return where: in the system's keyring if there is one, else in the private credentials file.
+
+    The file then says which keys the keyring has. An empty key removes the stored one. Blocks.
 
     Raises:
         ConfigError: The key cannot be right, or the file cannot be written.
@@ -116,12 +125,15 @@ def save_api_key(paths: Paths, provider: str, api_key: str) -> Path:
     import tomli_w
 
     table = read_toml(paths.credentials_file)
-    if key := clean(api_key, "the key"):
-        table[provider] = {"api_key": key}
-    else:
-        table.pop(provider, None)
+    old = table.pop(provider, {})
+    key = clean(api_key, "the key")
+    in_ring = bool(key) and keyring.store(provider, key)
+    if key:
+        table[provider] = {"keyring": True} if in_ring else {"api_key": key}
     write_private(paths.credentials_file, tomli_w.dumps(table))
-    return paths.credentials_file
+    if isinstance(old, dict) and old.get("keyring") and not in_ring:
+        keyring.remove(provider)
+    return keyring.PLACE if in_ring else str(paths.credentials_file)
 
 
 def clean(raw: str, source: str) -> str:

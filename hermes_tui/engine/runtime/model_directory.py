@@ -130,10 +130,10 @@ class ModelDirectory:
         save_choice(self._model_parts.loaded().paths, key, value)
 
     def save_api_key(self, provider: str, api_key: str) -> str:
-        """Store a key in the private credentials file and return where it went."""
-        path = save_api_key(self._model_parts.loaded().paths, provider, api_key)
+        """Store a key in the system's keyring or the private credentials file, and return in which."""
+        place = save_api_key(self._model_parts.loaded().paths, provider, api_key)
         self._model_parts.keys.forget(provider)
-        return str(path)
+        return place
 
     def list_rules(self) -> list[AllowRuleRow]:
         """The approval rules in force."""

@@ -109,7 +109,7 @@ def test_a_failing_command_is_named(paths: Paths, command: tuple[str, ...], word
 
 
 def test_stored_keys_are_private_cleaned_and_removable(paths: Paths) -> None:
-    file = save_api_key(paths, "openai", " sk-1\n")
+    file = Path(save_api_key(paths, "openai", " sk-1\n"))
     save_api_key(paths, "groq", "gsk-2")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     keys = Keys({}, paths)
@@ -119,6 +119,84 @@ def test_stored_keys_are_private_cleaned_and_removable(paths: Paths) -> None:
     save_api_key(paths, "openai", "")
     assert keys.find("openai", ProviderSettings()) is None
     assert keys.find("groq", ProviderSettings()) is not None
+
+
+class Ring:
+    """Stands in for the package ``keyring``: a test machine has no unlocked keyring to write to."""
+
+    priority = 5.0
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, str], str] = {}
+        self.asked = 0
+        self.is_locked = False
+
+    def get_keyring(self) -> Ring:
+        return self
+
+    def set_password(self, service: str, user: str, password: str) -> None:
+        self._open()
+        self.kept[service, user] = password
+
+    def get_password(self, service: str, user: str) -> str | None:
+        self._open()
+        self.asked += 1
+        return self.kept.get((service, user))
+
+    def delete_password(self, service: str, user: str) -> None:
+        del self.kept[service, user]
+
+    def _open(self) -> None:
+        if self.is_locked:
+            raise RuntimeError("it is locked")
+
+
+@pytest.fixture
+def ring(monkeypatch: pytest.MonkeyPatch) -> Ring:
+    made = Ring()
+    monkeypatch.setitem(sys.modules, "keyring", made)  # type: ignore[arg-type]
+    return made
+
+
+def test_a_keyring_takes_the_key_and_the_file_only_says_so(paths: Paths, ring: Ring) -> None:
+    assert save_api_key(paths, "openai", " sk-1 ") == "the system's keyring"
+    assert ring.kept == {("hermes-tui", "openai"): "sk-1"}
+    assert "sk-1" not in paths.credentials_file.read_text()
+    keys = Keys({"OPENAI_API_KEY": "sk-env"}, paths)
+    for _ in range(2):
+        assert keys.find("openai", ProviderSettings(), ["OPENAI_API_KEY"]) == FoundKey("sk-1", "keyring")
+    assert ring.asked == 1, "the answer is kept"
+    ring.kept["hermes-tui", "openai"] = "sk-2"
+    keys.forget("openai")
+    assert keys.find("openai", ProviderSettings()) == FoundKey("sk-2", "keyring")
+    save_api_key(paths, "openai", "")
+    assert not ring.kept and Keys({}, paths).find("openai", ProviderSettings()) is None
+
+
+def test_a_keyring_is_not_asked_for_keys_that_it_was_not_given(paths: Paths, ring: Ring) -> None:
+    assert Keys({"K": "sk-env"}, paths).find("p", ProviderSettings(api_key_env="K")) == FoundKey("sk-env", "K")
+    assert ring.asked == 0
+
+
+@pytest.mark.parametrize(("priority", "is_locked"), [(0.5, False), (5.0, True)])
+def test_an_unsafe_or_locked_keyring_is_passed_over_for_the_file(
+    paths: Paths, ring: Ring, priority: float, is_locked: bool
+) -> None:
+    ring.priority, ring.is_locked = priority, is_locked
+    assert save_api_key(paths, "p", "sk-1") == str(paths.credentials_file)
+    assert not ring.kept and Keys({}, paths).find("p", ProviderSettings()) == FoundKey("sk-1", "credentials file")
+
+
+def test_a_key_that_the_keyring_withholds_is_named_with_what_to_do(paths: Paths, ring: Ring) -> None:
+    save_api_key(paths, "p", "sk-1")
+    ring.is_locked = True
+    with pytest.raises(ConfigError, match="does not give it: it is locked") as caught:
+        Keys({}, paths).find("p", ProviderSettings())
+    assert "/setup" in str(caught.value.hint)
+    ring.is_locked = False
+    ring.kept.clear()
+    with pytest.raises(ConfigError, match="is gone from"):
+        Keys({}, paths).find("p", ProviderSettings())
 
 
 def test_keys_disappear_whole_from_texts_longest_first() -> None:
