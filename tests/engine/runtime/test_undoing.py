@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 from support.scripted import Bench, bench, call, say
 
+from hermes_tui.engine.checkpoints.history import FileHistory
 from hermes_tui.engine.checkpoints.tree import Limits
 from hermes_tui.engine.runtime.session_directory import SessionDirectory
 from hermes_tui.engine.runtime.undoing import Undoing
 from hermes_tui.engine.store.checkpoints import CheckpointDB
 from hermes_tui.engine.store.db import SessionDB
-from hermes_tui.engine.types.events import Event, FilesChanged, Notice
+from hermes_tui.engine.types.events import FilesChanged, Notice
 from hermes_tui.tools.registry import load_builtin_tools
 
 
@@ -266,17 +267,21 @@ def test_without_checkpoints_messages_are_undone_and_redone(tmp_path: Path) -> N
         assert len(made.agent.conversation.history) == 2
 
 
-def test_a_message_sent_during_an_undo_waits_and_is_not_taken_back(house: House) -> None:
+def test_a_message_sent_during_an_undo_waits_and_is_not_taken_back(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = house.agent(write("f", "x"), say("done"), say("second answer"))
     made.agent.chat("first")
     second = threading.Thread(target=made.agent.chat, args=("second",))
+    undo = FileHistory.undo
 
-    def send(event: Event) -> None:
-        if isinstance(event, FilesChanged) and not second.ident:
-            second.start()
-            second.join(0.2)  # time to get in the way, if it could
+    def undo_and_send(*args: Any, **named: Any) -> Any:
+        done = undo(*args, **named)
+        second.start()
+        second.join(0.2)  # time to get in the way, if it could
+        return done
 
-    made.agent.hub.subscribe(send)
+    monkeypatch.setattr(FileHistory, "undo", undo_and_send)
     assert made.agent.undoing.undo("both").text == "first"
     second.join()
     assert [row["content"] for row in made.agent.conversation.history] == ["second", "second answer"]

@@ -35,7 +35,7 @@ def check_make(call: Call) -> Outcome:
 def check_compiler(call: Call) -> Outcome:
     """``gcc -B FOLDER``, ``-fplugin=``, ``rustc -C linker=``: name programs that the compiler runs."""
     for word in call.command.words[1:]:
-        if re.match(r"-(?:B.|fplugin=|specs=|Xclang\Z|fuse-ld=/|C?linker=|load\Z)", word.text) or word.text.startswith(
+        if re.match(r"-(?:B|fplugin=|specs=|Xclang\Z|fuse-ld=/|C?linker=|load\Z)", word.text) or word.text.startswith(
             "linker="
         ):
             return Outcome([Issue(Level.DANGER, f"option {word.text} names a program to run", "option", word.text)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..facts import SOME, Call, Inner, Issue, Level, Outcome, Word
 from ..verdict import SECRETS
 
@@ -13,8 +15,6 @@ _FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
 
 def check_find(call: Call) -> Outcome:
     """``find``: read the expression word by word; what it runs is judged, what it deletes or writes asks."""
-    from . import program_name
-
     words = list(call.command.words[1:])
     cwds = call.command.cwds
     starts, at = _find_starts(words)
@@ -46,7 +46,9 @@ def check_find(call: Call) -> Outcome:
             filters += text in ("-empty",)
         else:
             issues.append(Issue(Level.UNKNOWN, f"find {text!r} is not known to be harmless", "option", text))
-    removes = any(program_name(command.words[0].text) in _REMOVERS for command in inner if command.words)
+    removes = any(is_remover(command.words) for command in inner)
+    if removes:
+        issues.append(Issue(Level.DANGER, "find -exec deletes what it finds", "option", "-exec"))
     if removes and not filters and any(call.guard.is_root(start, cwds) for start in starts):
         issues.append(Issue(Level.NEVER, "deletes a root, a home or a system folder", "path"))
     if inner and any(issue.level >= Level.DANGER for name in names for issue in call.guard.judge_mention(name, cwds)):
@@ -54,6 +56,13 @@ def check_find(call: Call) -> Outcome:
     if deletes:
         issues += _judge_find_delete(call, starts, filters)
     return Outcome(issues, inner, operands=starts)
+
+
+def is_remover(command: Sequence[Word]) -> bool:
+    """Tell whether a command deletes each file that it is given."""
+    from . import program_name
+
+    return bool(command) and program_name(command[0].text) in _REMOVERS
 
 
 def _find_starts(words: list[Word]) -> tuple[list[Word], int]:
@@ -186,5 +195,9 @@ def check_fd(call: Call) -> Outcome:
     words = call.command.words
     for i, word in enumerate(words):
         if word.text in ("-x", "--exec", "-X", "--exec-batch"):
-            return Outcome([Issue(Level.UNKNOWN, "fd runs a command", "option", "-x")], [Inner(words=words[i + 1 :])])
+            command = words[i + 1 :]
+            issues = [Issue(Level.UNKNOWN, "fd runs a command", "option", "-x")]
+            if is_remover(command):
+                issues.append(Issue(Level.DANGER, f"fd {word.text} deletes what it finds", "option", word.text))
+            return Outcome(issues, [Inner(words=command)])
     return Outcome(operands=[Word(""), *call.args.operands[1:]])

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ..environment import judge_assignment
 from ..facts import SOME, Call, Inner, Issue, Level, Outcome, Word
+from .find import is_remover
 from .rows import danger, safe, unknown
 
 _ARCH = re.compile(r"(?:x86_64|i[3-6]86|linux\d\d|aarch64|arm\w*|uname26|ppc\w*|s390x?|mips\w*|riscv\w*)\Z")
@@ -98,7 +99,8 @@ def check_xargs(call: Call) -> Outcome:
         words = [Word(w.text.replace(marks[0], SOME), w.start, w.end) for w in words]
     else:
         words.append(Word(SOME, split=True))
-    return Outcome([], _run(tuple(words)), operands=[])
+    issues = [Issue(Level.DANGER, "xargs deletes what its input names", "text")] * is_remover(words)
+    return Outcome(issues, _run(tuple(words)), operands=[])
 
 
 def check_parallel(call: Call) -> Outcome:
