@@ -177,4 +177,6 @@ def _check_heredoc(source: Source, node: Node) -> tuple[int, int, bool]:
         at = stop + 1
     if source.end(last) != stop:
         raise UnreadableError("a heredoc that the parser ended elsewhere than bash")
+    if not quoted and "$\\\n" in text[begin:stop]:
+        raise UnreadableError("an expansion in a heredoc that goes on in the next line")
     return begin, stop, quoted

@@ -39,6 +39,10 @@ ONCE_MISSED = [
     "if true; then cd sub & mka n1; wait; fi",
     "f() { cd sub; }; f; mka n1",
     "{ cd sub; } > out.txt; mka n1",
+    "bash -Oa extglob -c 'mka n1'",
+    "bash -oOc pipefail extglob 'mka n1'",
+    "cat <<E\n$\\\n(mka n1)\nE",
+    "cat <<E\n${x:-$\\\n(mka n1)}\nE",
 ]
 
 

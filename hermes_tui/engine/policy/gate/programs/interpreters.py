@@ -52,9 +52,7 @@ def check_shell(call: Call) -> Outcome:
         if text in ("-", "--"):
             at += 1
             break
-        if text in ("-o", "+o", "-O", "+O"):
-            at += 2
-        elif text in ("--rcfile", "--init-file"):
+        if text in ("--rcfile", "--init-file"):
             issues.append(Issue(Level.DANGER, "the shell reads a start-up file", "option", text))
             at += 2
         elif text.startswith("--"):
@@ -64,9 +62,7 @@ def check_shell(call: Call) -> Outcome:
         elif _SHELL_OPTIONS.match(text):
             inline = inline or "c" in text
             from_stdin = from_stdin or "s" in text
-            at += 1
-            if text.endswith("o"):
-                at += 1
+            at += 1 + text.lower().count("o")  # each takes a name of the words that follow
         else:
             break
     rest = words[at:]
