@@ -114,7 +114,7 @@ class ChatSessions:
             at_message: Row to show.
             then: Called when messages reach it.
         """
-        confirm_end(self._chat, "End them and go on", partial(self._open, session_id, at_message, then))
+        confirm_end(self._chat, "go on", partial(self._open, session_id, at_message, then))
 
     def _open(self, session_id: str | None, at_message: int | None, then: Callable[[], None] | None) -> None:
         chat = self._chat

@@ -42,7 +42,7 @@ class SettingsScreen(Modal[Page]):
     Args:
         engine: Where they are kept.
         folder: Where the session works: a trusted project may have settings of its own.
-        select: Key of the row to begin at.
+        select: Key of the row to begin at, or words to search for.
     """
 
     CSS_PATH: ClassVar[CSSPathType | None] = ["modal.tcss", "settings.tcss"]
@@ -82,7 +82,10 @@ class SettingsScreen(Modal[Page]):
     def _show(self, rows: Sequence[SettingRow]) -> None:
         self._rows = {row.key: row for row in rows}
         pages = [FuzzyRow(f"page:{page}", title, words, "", "pages") for page, (title, words) in _PAGES.items()]
-        self.query_one(FuzzyList).set_rows([*map(_list_row, rows), *pages], self._select)
+        listed = self.query_one(FuzzyList)
+        listed.set_rows([*map(_list_row, rows), *pages], self._select)
+        if self._select and self._select not in self._rows:
+            listed.query_one(Field).value, self._select = self._select, ""
 
     # What the row under the cursor means
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from support.screens import painted
@@ -80,7 +81,7 @@ async def test_leaving_asks_while_jobs_run_and_names_them() -> None:
         left: list[bool] = []
         stage.app.leave = lambda: left.append(True)  # type: ignore[method-assign]
         await stage.press("ctrl+d")
-        await asks(stage, "1 background job runs and ends with this.")
+        await asks(stage, "1 background job is running and ends with this session.")
         assert "npm run dev" in painted(stage.app) and "./serve" not in painted(stage.app)
         await stage.press("n")
         await stage.until(lambda: isinstance(stage.app.screen, ChatScreen))
@@ -89,6 +90,13 @@ async def test_leaving_asks_while_jobs_run_and_names_them() -> None:
         await asks(stage, "npm run dev")
         await stage.press("y")
         await stage.until(lambda: left == [True])
+
+
+async def test_what_ends_with_two_jobs_is_named_as_them() -> None:
+    async with chat(RUNS, replace(RUNS, number=7)) as stage:
+        await stage.press("ctrl+d")
+        await asks(stage, "2 background jobs are running and end with this session.")
+        assert "End them and leave" in painted(stage.app)
 
 
 async def test_leaving_asks_nothing_when_only_detached_jobs_run() -> None:
@@ -102,7 +110,8 @@ async def test_leaving_asks_nothing_when_only_detached_jobs_run() -> None:
 async def test_another_session_asks_too_as_it_ends_this_one() -> None:
     async with chat(RUNS) as stage:
         await stage.press("ctrl+n")
-        await asks(stage, "1 background job runs")
+        await asks(stage, "1 background job is running")
+        assert "End it and go on" in painted(stage.app)
         await stage.press("n")
         await stage.until(lambda: isinstance(stage.app.screen, ChatScreen))
         await stage.shows("[1 job]")

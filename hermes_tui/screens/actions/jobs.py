@@ -52,12 +52,12 @@ def running(chat: ChatScreen) -> list[JobRow]:
     return [job for job in chat.shell.jobs if job.state == "running" and not job.is_detached]
 
 
-def confirm_end(chat: ChatScreen, yes: str, then: Callable[[], None], *, also: str = "") -> None:
+def confirm_end(chat: ChatScreen, step: str, then: Callable[[], None], *, also: str = "") -> None:
     """Do something that ends jobs, or the turn, once the person has agreed; at once when there is nothing to end.
 
     Args:
         chat: The screen.
-        yes: What is done, as a verb phrase.
+        step: What is done next, as a verb: ``leave``.
         then: Does it.
         also: What else ends, as a sentence.
     """
@@ -68,7 +68,9 @@ def confirm_end(chat: ChatScreen, yes: str, then: Callable[[], None], *, also: s
     from hermes_tui.screens.confirm import ConfirmScreen
 
     count = len(ending)
-    end = f"{count} background job{'s run and end' if count != 1 else ' runs and ends'} with this." if ending else ""
+    jobs = "jobs are running and end" if count != 1 else "job is running and ends"
+    end = f"{count} background {jobs} with this session." if ending else ""
+    yes = f"{'Stop' if also else 'End'} {'it' if count + bool(also) == 1 else 'them'} and {step}"
     named = [f"{job.number}  {one_line(job.command)[:60]}" for job in ending[:NAMED]]
     detail = "\n".join([*named, *([f"… {count - NAMED} more"] if count > NAMED else [])])
     question = ConfirmScreen(" ".join(filter(None, (also, end))), yes=yes, no="Stay", detail=detail)

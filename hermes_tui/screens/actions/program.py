@@ -53,7 +53,4 @@ def suspend(chat: ChatScreen, args: str) -> None:
 def quit(chat: ChatScreen, args: str) -> None:
     """Leave; the session is kept."""
     del args
-    if chat.turns.running:
-        confirm_end(chat, "Stop it and leave", chat.hermes.leave, also="A turn is running.")
-    else:
-        confirm_end(chat, "End it and leave", chat.hermes.leave)
+    confirm_end(chat, "leave", chat.hermes.leave, also="A turn is running." if chat.turns.running else "")

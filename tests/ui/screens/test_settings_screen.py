@@ -122,6 +122,16 @@ async def test_pages_that_change_settings_are_reached_from_here(engine: FakeEngi
         await until(pilot, lambda: host.results == [page])
 
 
+async def test_words_after_the_command_are_searched_for(engine: FakeEngine):
+    host = Host()
+    async with host.run_test(size=(80, 24)) as pilot:
+        screen = SettingsScreen(engine, select="max_turns")  # type: ignore[arg-type]
+        await opened(host, pilot, screen)
+        await until(pilot, lambda: [row.id for row in screen.query_one(FuzzyList).view.found] == ["agent.max_turns"])
+        await pilot.press("enter")
+        await until(pilot, lambda: "enter save" in painted(host))
+
+
 async def test_a_rule_is_edited_in_its_place(engine: FakeEngine):
     host = Host()
     async with host.run_test(size=(80, 24)) as pilot:
