@@ -81,9 +81,11 @@ def _check(move: FileMove) -> None:
 def _open_up(move: FileMove, content: Callable[[FileState], bytes]) -> None:
     """Let a folder be written into while the rest is done."""
     del content
-    _check(move)
-    if move.now.mode & _RWX != _RWX:
-        os.chmod(move.path, move.now.mode | _RWX)  # noqa: PTH101
+    path = Path(move.path)
+    with held_folder(path.parent, move.path) as folder:
+        _check(move)
+        if move.now.mode & _RWX != _RWX:
+            os.chmod(path.name, move.now.mode | _RWX, dir_fd=folder)
 
 
 def _close_up(move: FileMove, content: Callable[[FileState], bytes]) -> None:

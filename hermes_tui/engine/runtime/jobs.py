@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 from ...tools.base import ToolFailure
@@ -41,7 +42,8 @@ class SessionJobs:
 
     def log(self, number: int, cursor: int = 0, max_bytes: int = 64_000) -> JobLog:
         """Return output from a cursor on; a negative one counts from the end."""
-        job = self._job(number)
+        with _told():
+            job = self.table.get(number)
         piece = job.output.read(cursor, max_bytes)
         start = piece.cursor - len(piece.text.encode("utf-8", "replace"))
         return JobLog(
@@ -54,19 +56,19 @@ class SessionJobs:
 
     def answer(self, number: int, line: str) -> None:
         """Send a line, as the person typed it. Blocks while the job does not read, for seconds at most."""
-        job = self._job(number)
-        try:
+        with _told():
+            job = self.table.get(number)
             job.process.write((line + ("\r" if job.has_terminal else "\n")).encode("utf-8", "replace"))
-        except ToolFailure as error:
-            raise ToolError(error.message) from error
 
     def end_input(self, number: int) -> None:
         """Let a job read the end of its input."""
-        self._job(number).process.close_input()
+        with _told():
+            self.table.get(number).process.close_input()
 
     def kill(self, number: int) -> None:
         """End a job with all it started. Blocks until it is gone."""
-        self._job(number).kill()
+        with _told():
+            self.table.get(number).kill()
 
     def promote(self) -> bool:
         """Let the commands of the running turn go on as jobs; False when none runs. Returns at once."""
@@ -77,12 +79,6 @@ class SessionJobs:
         news = "\n".join(self.table.take_news())
         return f"{OPENING}{news}{CLOSING}" if news else ""
 
-    def _job(self, number: int) -> Any:
-        try:
-            return self.table.get(number)
-        except ToolFailure as error:
-            raise ToolError(error.message) from error
-
     def _row(self, facts: Mapping[str, Any]) -> JobRow:
         shown = {**facts, "command": self._redact(str(facts["command"]))}
         return JobRow(**shown)
@@ -92,3 +88,12 @@ class SessionJobs:
 
     def _tell(self, text: str, hint: str) -> None:
         self._emit(Notice(level="info", text=self._redact(text), hint=self._redact(hint), kind="job"))
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Say what a job refuses in the words of a front end."""
+    try:
+        yield
+    except ToolFailure as error:
+        raise ToolError(error.message) from error

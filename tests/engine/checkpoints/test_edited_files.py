@@ -249,6 +249,18 @@ def test_a_link_put_in_the_way_leads_nobody_elsewhere(tree: EditedTree) -> None:
     assert (elsewhere / "f").read_text() == "after"
 
 
+def test_a_folder_behind_a_link_keeps_its_mode(tree: EditedTree) -> None:
+    folder, elsewhere = tree.work / "a" / "b" / "c", tree.work.parent / "elsewhere"
+    folder.mkdir(parents=True)
+    tree.begin_turn()
+    with tree.tool("a/b/c"):
+        folder.chmod(0o500)
+    (tree.work / "a").rename(elsewhere)
+    (tree.work / "a").symlink_to(elsewhere)
+    assert left(tree.undo()) == ["a/b/c"]
+    assert (elsewhere / "b" / "c").stat().st_mode & 0o777 == 0o500
+
+
 def test_edits_of_calls_that_run_at_once_are_counted_once(tree: EditedTree) -> None:
     (tree.work / "f").write_text("before")
     tree.begin_turn()

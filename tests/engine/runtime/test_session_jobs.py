@@ -18,6 +18,7 @@ from hermes_tui.engine.runtime.session import LiveSession
 from hermes_tui.engine.runtime.steering import attach, detach
 from hermes_tui.engine.types.errors import ToolError
 from hermes_tui.engine.types.events import ApprovalRequested, JobsChanged, Notice, ToolFinished, ToolOutput
+from hermes_tui.tools import job_spawn
 from hermes_tui.tools.registry import load_builtin_tools
 
 
@@ -154,6 +155,18 @@ def test_the_session_answers_for_its_jobs(made: Bench, tmp_path: Path) -> None:
         live.jobs.answer(1, "x")
     with pytest.raises(ToolError, match="no job 7"):
         live.jobs.kill(7)
+
+
+def test_a_job_that_does_not_take_the_end_of_its_input_says_so(made: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_spawn, "WRITE_TIMEOUT_S", 0.01)
+    play(made, call(terminal("stty raw -echo; echo up; sleep 60", background=True, pty=True)))
+    wait_for(lambda: "up" in (made.agent.jobs.log(1).screen or ""), "it did not start")
+    with pytest.raises(ToolError, match="does not read"):
+        while True:
+            made.agent.jobs.answer(1, "x" * 5_000)
+    with pytest.raises(ToolError, match="does not read"):
+        made.agent.jobs.end_input(1)
+    made.agent.close()
 
 
 def test_a_screen_is_shown_live_and_secrets_are_not(tmp_path: Path) -> None:
