@@ -76,10 +76,6 @@ class Tree:
         self._folders: set[str] = set()
         self._ignored: Ignored | None = None
 
-    def state_of(self, path: str) -> FileState | None:
-        """Return what was last seen at a path; None where nobody watches."""
-        return self._states.get(path)
-
     def first_look(self, known: Mapping[str, tuple[Stat, FileState]], keep: Callable[[Found], None]) -> None:
         """Look at everything; files that are as ``known`` are not read.
 

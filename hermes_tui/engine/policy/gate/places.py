@@ -98,9 +98,9 @@ SECRET = [
     "/etc/gshadow",
     "/etc/sudoers",
     "/etc/ssl/private/**",
-    "/proc/*/environ",
-    "/proc/*/mem",
-    "/proc/*/maps",
+    "/proc/**/environ",
+    "/proc/**/mem",
+    "/proc/**/maps",
     "/root/.ssh/**",
 ]
 DEVICES_SAFE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/zero", "/dev/full"})
