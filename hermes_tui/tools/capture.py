@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from .inert import InertStream
+from .redacting import StreamRedactor
 
 KEPT_CHARS = 50_000
 HEAD_CHARS = 20_000
@@ -89,7 +90,7 @@ class Capture:
     def __init__(self, log_path: Path, emit: Callable[[str], None], redact: Callable[[str], str] = str) -> None:
         self.live = LiveFeed(emit)
         self._stream = InertStream()
-        self._redact = redact
+        self._redact_part = StreamRedactor(redact)
         self._log_path = log_path
         self._log: TextIO | None = None
         self._log_room = LOG_CAP_BYTES
@@ -153,7 +154,7 @@ class Capture:
             return
         self._log_room -= len(text)
         try:
-            self._log.write(self._redact(text))
+            self._log.write(self._redact_part(text))
             if self._log_room <= 0:
                 self._log.write("\n[log ends here: too long]\n")
                 self._log_note = "The output is longer than the log may grow; the log holds its beginning."

@@ -15,6 +15,7 @@ from typing import Final
 
 from .capture import LOG_CAP_BYTES
 from .inert import InertStream
+from .redacting import StreamRedactor
 from .screen import Screen
 
 TAIL_BYTES: Final = 128_000
@@ -52,6 +53,7 @@ class JobOutput:
         self.screen = Screen() if has_screen else None
         self._stream = InertStream()
         self._redact = redact
+        self._redact_part = StreamRedactor(redact)
         self.on_output: Callable[[str], None] = lambda text: None
         """Told of everything that comes, on the feeding thread, with the lines that it finished."""
         self._lock = threading.Lock()
@@ -136,7 +138,9 @@ class JobOutput:
     def _keep(self, text: str) -> str:
         if not text:
             return ""
-        text = self._redact(text)
+        text = self._redact_part(text)
+        if not text:
+            return ""
         data = text.encode("utf-8", "replace")
         self._write(data)
         self._size += len(data)
