@@ -82,9 +82,9 @@ class SettingsScreen(Modal[Page]):
     def _show(self, rows: Sequence[SettingRow]) -> None:
         self._rows = {row.key: row for row in rows}
         pages = [FuzzyRow(f"page:{page}", title, words, "", "pages") for page, (title, words) in _PAGES.items()]
-        listed = self.query_one(FuzzyList)
-        listed.set_rows([*map(_list_row, rows), *pages], self._select)
-        if self._select and self._select not in self._rows:
+        listed, shown = self.query_one(FuzzyList), [*map(_list_row, rows), *pages]
+        listed.set_rows(shown, self._select)
+        if self._select and self._select not in {row.id for row in shown}:
             listed.query_one(Field).value, self._select = self._select, ""
 
     # What the row under the cursor means

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 from hermes_tui.widgets.usage_text import price_words
 
@@ -11,7 +12,8 @@ from .choosing import cycle, remember
 if TYPE_CHECKING:
     from hermes_tui.screens.chat import ChatScreen
 
-
+Back: TypeAlias = Callable[[], None]
+"""Returns to the page from which another was opened."""
 APPROVALS = {
     "ask": "asks before danger",
     "strict": "asks before all that is not provably harmless",
@@ -21,8 +23,8 @@ APPROVALS = {
 }
 
 
-def model(chat: ChatScreen, args: str) -> None:
-    """Choose a model."""
+def model(chat: ChatScreen, args: str, *, back: Back | None = None) -> None:
+    """Choose a model; ``back`` is called when none was chosen."""
     if args:
         chat.sessions.use_model(args)
         return
@@ -33,9 +35,14 @@ def model(chat: ChatScreen, args: str) -> None:
 
     state = chat.turns.session.state if chat.turns.session else None
     current = f"{state.provider}/{state.model}" if state and state.model else ""
-    chat.app.push_screen(
-        ModelPickerScreen(chat.engine, current), lambda model: chat.sessions.use_model(model) if model else None
-    )
+
+    def chosen(model: str | None) -> None:
+        if model:
+            chat.sessions.use_model(model)
+        elif back is not None:
+            back()
+
+    chat.app.push_screen(ModelPickerScreen(chat.engine, current), chosen)
 
 
 def approvals(chat: ChatScreen, args: str) -> None:
@@ -58,20 +65,29 @@ def page(chat: ChatScreen, args: str) -> None:
         return
     from hermes_tui.screens.settings import SettingsScreen
 
-    pages = {"rules": rules, "model": model, "setup": setup, "theme": theme}
+    def go(wanted: str | None) -> None:
+        match wanted:
+            case "rules":
+                rules(chat, "", back=lambda: page(chat, "page:rules"))
+            case "model":
+                model(chat, "", back=lambda: page(chat, "model"))
+            case "theme":
+                theme(chat, "", back=lambda: page(chat, "ui.theme"))
+            case "setup":
+                setup(chat, "")
+
     folder = chat.turns.session.state.cwd if chat.turns.session else ""
-    screen = SettingsScreen(chat.engine, folder, select=args)
-    chat.app.push_screen(screen, lambda wanted: pages[wanted](chat, "") if wanted else None)
+    chat.app.push_screen(SettingsScreen(chat.engine, folder, select=args), go)
 
 
-def rules(chat: ChatScreen, args: str) -> None:
-    """List, edit and delete stored rules."""
+def rules(chat: ChatScreen, args: str, *, back: Back | None = None) -> None:
+    """List, edit and delete stored rules; ``back`` is called afterwards."""
     del args
     if chat.engine is None:
         return
     from hermes_tui.screens.rules import RulesScreen
 
-    chat.app.push_screen(RulesScreen(chat.engine))
+    chat.app.push_screen(RulesScreen(chat.engine), lambda _: back() if back is not None else None)
 
 
 def trust(chat: ChatScreen, args: str) -> None:
@@ -80,8 +96,8 @@ def trust(chat: ChatScreen, args: str) -> None:
     chat.sessions.ask_trust_again()
 
 
-def theme(chat: ChatScreen, args: str) -> None:
-    """Choose colours."""
+def theme(chat: ChatScreen, args: str, *, back: Back | None = None) -> None:
+    """Choose colours; ``back`` is called when none were chosen."""
     if args:
         use_theme(chat, args)
         return
@@ -96,6 +112,8 @@ def theme(chat: ChatScreen, args: str) -> None:
             use_theme(chat, name)
         else:
             chat.hermes.use_theme(before)
+            if back is not None:
+                back()
 
     chat.app.push_screen(PaletteScreen(rows, title="Theme", on_highlight=chat.hermes.use_theme), chosen)
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 import pytest
 from support.fake_engine import FakeEngine
 from support.screens import Host, painted, until
+from support.snapshots import Stage, StageApp
 from support.story import RULES, SETTINGS
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from hermes_tui.engine.api import SettingRow
 from hermes_tui.engine.types.errors import ConfigError
+from hermes_tui.screens.actions.settings import page
 from hermes_tui.screens.choose import ChooseScreen
+from hermes_tui.screens.model_picker import ModelPickerScreen
+from hermes_tui.screens.palette import PaletteScreen
 from hermes_tui.screens.rules import RulesScreen
 from hermes_tui.screens.settings import SettingsScreen
 from hermes_tui.widgets.fuzzy_list import FuzzyList
@@ -112,14 +117,14 @@ async def test_a_key_is_never_shown_nor_changed_here(engine: FakeEngine):
 
 
 @pytest.mark.parametrize(
-    ("typed", "page"), [("approval rules", "rules"), ("providers and keys", "setup"), ("model", "model")]
+    ("typed", "wanted"), [("approval rules", "rules"), ("providers and keys", "setup"), ("model", "model")]
 )
-async def test_pages_that_change_settings_are_reached_from_here(engine: FakeEngine, typed: str, page: str):
+async def test_pages_that_change_settings_are_reached_from_here(engine: FakeEngine, typed: str, wanted: str):
     host = Host()
     async with host.run_test(size=(80, 24)) as pilot:
         await opened(host, pilot, SettingsScreen(engine))  # type: ignore[arg-type]
         await pilot.press(*(key if key != " " else "space" for key in typed), "enter")
-        await until(pilot, lambda: host.results == [page])
+        await until(pilot, lambda: host.results == [wanted])
 
 
 async def test_words_after_the_command_are_searched_for(engine: FakeEngine):
@@ -142,3 +147,30 @@ async def test_a_rule_is_edited_in_its_place(engine: FakeEngine):
         await pilot.press("enter", "x", "escape")
         await until(pilot, lambda: "git commit-sx" not in painted(host))
         assert len(engine.asked("change_rule")) == 1 and host.results == []
+
+
+@pytest.mark.parametrize(
+    ("row", "opens"), [("ui.theme", PaletteScreen), ("model", ModelPickerScreen), ("page:rules", RulesScreen)]
+)
+async def test_escape_on_a_page_opened_from_here_comes_back_to_its_row(row: str, opens: type[Screen[object]]):
+    async with StageApp().run_test(size=(80, 24)) as pilot:
+        stage = Stage(pilot)
+        await stage.open()
+        stage.engine.settings = [*SETTINGS, SettingRow(key="ui.theme", section="ui", value='"hermes-dark"')]
+        page(stage.chat, row)
+        await at_row(stage, row)
+        await stage.press("enter")
+        await stage.until(lambda: isinstance(stage.app.screen, opens), "the page")
+        await stage.press("escape")
+        await at_row(stage, row)
+
+
+async def at_row(stage: Stage, row: str) -> None:
+    def is_there() -> bool:
+        screen = stage.app.screen
+        if not isinstance(screen, SettingsScreen) or not screen.query(FuzzyList):
+            return False
+        current = screen.query_one(FuzzyList).view.current
+        return current is not None and current.id == row
+
+    await stage.until(is_there, "the settings at the row")
