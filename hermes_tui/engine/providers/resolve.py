@@ -123,6 +123,11 @@ def _split(
         return head, rest or _first_model(head, settings)
     if base_url:
         return "custom", rest if head == "custom" and rest else model
+    if head == "custom" and rest:
+        raise ConfigError(
+            f"The address of {model} is not known any more.",
+            hint="Start with --base-url URL again, or keep it as base_url under [providers.custom].",
+        )
     configured = settings.model.partition("/")[0]
     if configured in names and settings.model != model:
         return configured, model

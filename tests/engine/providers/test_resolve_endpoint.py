@@ -98,6 +98,7 @@ def test_a_suggested_model_needs_no_provider() -> None:
     ("model", "settings", "options", "words"),
     [
         ("", Settings(), {}, ["No model is chosen", "/model"]),
+        ("custom/m", Settings(model="openai/gpt-5"), {}, ["address of custom/m", "--base-url", "[providers.custom]"]),
         ("mystery", Settings(), {}, ["mystery", "provider/model", "openrouter"]),
         ("m", Settings(), {"provider": "nope"}, ["no provider nope", "[providers.nope]"]),
         ("ollama", Settings(), {}, ["Which model of ollama"]),
