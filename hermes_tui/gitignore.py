@@ -36,14 +36,17 @@ class IgnoreRules:
     Args:
         root: The folder that the paths of a walk are relative to.
         names: Names of the files with rules, weaker ones first.
+        everywhere: A file whose rules are the weakest of all; git has one for each user.
     """
 
-    def __init__(self, root: Path, names: Sequence[str] = (".gitignore",)) -> None:
+    def __init__(self, root: Path, names: Sequence[str] = (".gitignore",), everywhere: Path | None = None) -> None:
         self._root = root
         self._names = names
         self._files: tuple[tuple[str, int, Sequence[Rule]], ...] = ()
         """Text to put before a path, characters to take off it, rules; the weakest first."""
         checkout = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
+        if everywhere is not None:
+            self._add(everywhere, _inside(root, checkout or root), 0)
         if checkout is not None:
             self._add(checkout / ".git" / "info" / "exclude", _inside(root, checkout), 0)
             above = [folder for folder in root.parents if folder.is_relative_to(checkout)]
