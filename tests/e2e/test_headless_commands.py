@@ -98,7 +98,8 @@ def test_settings_are_shown_with_their_origin_and_set_with_a_backup(user: Instal
     assert config.with_name("config.toml.bak").read_text() == before
     assert user.run("config", "get", "agent.max_turns").stdout == "7\n"
     shown = json.loads(user.run("config", "show", "--json", env={"HERMES_TUI_UI_THEME": "hermes-light"}).stdout)
-    assert shown["agent.max_turns"] == {"value": 7, "from": "config.toml"}
+    line = config.read_text().splitlines().index("max_turns = 7") + 1
+    assert shown["agent.max_turns"] == {"value": 7, "from": f"config.toml:{line}"}
     assert shown["ui.theme"] == {"value": "hermes-light", "from": "HERMES_TUI_UI_THEME"}
     assert "SECRET" not in user.run("config", "show").stdout
 

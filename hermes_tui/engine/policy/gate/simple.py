@@ -36,6 +36,9 @@ _FORGETTING = frozenset(
     }
 )
 _MOVES = re.compile(r"\b(?:cd|pushd|popd)\b")
+_QUOTING = re.compile(r"[\\'\"]")
+_OPEN_NAME = re.compile(r"(?:^|[;&|(){}\n])\s*(?:\w+=\S*\s+)*[^\s;&|()]*(?:[$`{*?]|\[(?!\s))")
+"""A command whose name is known only at run time."""
 _LATER = frozenset({"eval", "trap", "mapfile", "readarray"})
 """Builtins that run a text in this very shell."""
 _MOVERS = frozenset({"cd", "pushd", "popd"})
@@ -225,7 +228,7 @@ def stdin_of(redirects: tuple[Redirect, ...], context: Context) -> Context:
 
 def moves(text: str) -> bool:
     """Tell whether a text may change the folder."""
-    return _MOVES.search(text) is not None
+    return _MOVES.search(_QUOTING.sub("", text)) is not None
 
 
 def follow(command: SimpleCommand, scope: Scope, keyword: str) -> None:
@@ -257,7 +260,9 @@ def _may_move(command: SimpleCommand, scope: Scope) -> bool:
         return scope.functions_move
     if name.text not in _LATER:
         return False
-    return scope.functions_move or any(word.dynamic or moves(word.text) for word in words)
+    return scope.functions_move or any(
+        word.dynamic or moves(word.text) or _OPEN_NAME.search(word.text) is not None for word in words
+    )
 
 
 def _follow_cd(command: SimpleCommand, scope: Scope) -> None:

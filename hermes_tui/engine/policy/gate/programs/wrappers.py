@@ -46,7 +46,7 @@ def check_env(call: Call) -> Outcome:
                 name, words[0].tail(len(name) + 1), lasting=False, workspace=call.guard.workspace
             )
         words.pop(0)
-    folder = next(iter(call.args.values("-C")), None)
+    folder = next(reversed(call.args.values("-C")), None)
     inner = [Inner(words=tuple(words), cwd=folder)] if words else []
     if call.args.has("-S"):
         issues.append(Issue(Level.UNKNOWN, "splits a text into a command", "text"))
