@@ -13,7 +13,7 @@ from textual.types import CSSPathType
 from textual.widgets import Static
 from typing_extensions import override
 
-from hermes_tui.engine.api import FileChange
+from hermes_tui.engine.types.changes import FileChange
 from hermes_tui.widgets.entries import ToolEntry
 from hermes_tui.widgets.hint_line import HintLine
 from hermes_tui.widgets.transcript import Transcript

@@ -32,7 +32,8 @@ from .chat_input import ChatInput
 from .turns import QueuedMessage, Turns
 
 if TYPE_CHECKING:
-    from hermes_tui.engine.api import Engine, KeptNote
+    from hermes_tui.engine.api import Engine
+    from hermes_tui.engine.types.choices import KeptNote
     from hermes_tui.presenter import Presenter
     from hermes_tui.widgets.side_panel import SidePanel
 

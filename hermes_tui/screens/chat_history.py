@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hermes_tui.engine.api import StoredMessage, StoredSession
+from hermes_tui.engine.api import StoredSession
 from hermes_tui.engine.types.events import Event
+from hermes_tui.engine.types.sessions import StoredMessage
 from hermes_tui.presenter import EntryPresenter
 from hermes_tui.widgets.entries import Entry
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hermes_tui.engine.api import AgentSession, ResumeProblem, StoredMessage
+from hermes_tui.engine.api import AgentSession
+from hermes_tui.engine.types.sessions import ResumeProblem, StoredMessage
 from hermes_tui.widgets.choice_list import Choice
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from hermes_tui.bridge import FRAME_S, SSH_FRAME_S, Bridge
 from hermes_tui.commands import keymap_problems
-from hermes_tui.engine.api import AgentSession, Engine, TrustAnswer, TrustRequest
+from hermes_tui.engine.api import AgentSession, Engine, TrustAnswer
+from hermes_tui.engine.types.choices import TrustRequest
 from hermes_tui.engine.types.errors import HermesError
 from hermes_tui.engine.types.preferences import StartRequest
 from hermes_tui.presenter import Presenter

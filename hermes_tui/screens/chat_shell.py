@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from hermes_tui.engine.api import SessionState
 from hermes_tui.engine.types import events as ev
 from hermes_tui.engine.types.jobs import JobRow
 from hermes_tui.engine.types.requests import ApprovalDecision, ApprovalRequest, ClarifyAnswer, ClarifyRequest
+from hermes_tui.engine.types.sessions import SessionState
 from hermes_tui.widgets.header_bar import short_folder
 from hermes_tui.widgets.side_panel import ContextRow, FileRow, TaskRow
 from hermes_tui.widgets.todo_list import TodoRow, TodoState

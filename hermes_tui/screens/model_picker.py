@@ -12,8 +12,9 @@ from textual.containers import Vertical
 from textual.types import CSSPathType
 from textual.widgets import Static
 
-from hermes_tui.engine.api import Engine, ModelRow
+from hermes_tui.engine.api import Engine
 from hermes_tui.engine.types.errors import HermesError
+from hermes_tui.engine.types.models import ModelRow
 from hermes_tui.widgets.fuzzy_list import FuzzyList, FuzzyRow
 from hermes_tui.widgets.hint_line import HintLine
 

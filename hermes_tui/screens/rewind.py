@@ -13,8 +13,9 @@ from textual.containers import Vertical
 from textual.types import CSSPathType
 from textual.widgets import Static
 
-from hermes_tui.engine.api import Engine, StoredMessage
+from hermes_tui.engine.api import Engine
 from hermes_tui.engine.types.messages import typed_text
+from hermes_tui.engine.types.sessions import StoredMessage
 from hermes_tui.widgets.fuzzy_list import FuzzyList, FuzzyRow
 from hermes_tui.widgets.hint_line import HintLine
 from hermes_tui.widgets.inert import one_line

@@ -12,7 +12,8 @@ from textual.containers import Horizontal, Vertical
 from textual.types import CSSPathType
 from textual.widgets import Static
 
-from hermes_tui.engine.api import AllowRuleRow, Engine
+from hermes_tui.engine.api import Engine
+from hermes_tui.engine.types.choices import AllowRuleRow
 from hermes_tui.widgets.field import Field
 from hermes_tui.widgets.fuzzy_list import FuzzyList, FuzzyRow
 from hermes_tui.widgets.hint_line import HintLine

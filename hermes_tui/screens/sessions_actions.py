@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hermes_tui.engine.api import SessionRow
 from hermes_tui.engine.types.errors import HermesError
+from hermes_tui.engine.types.sessions import SessionRow
 from hermes_tui.widgets.field import Field
 from hermes_tui.widgets.session_list_text import SessionItem, title_of
 

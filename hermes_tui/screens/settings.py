@@ -12,7 +12,8 @@ from textual.containers import Horizontal, Vertical
 from textual.types import CSSPathType
 from textual.widgets import Static
 
-from hermes_tui.engine.api import Engine, SettingRow
+from hermes_tui.engine.api import Engine
+from hermes_tui.engine.types.choices import SettingRow
 from hermes_tui.engine.types.errors import HermesError
 from hermes_tui.widgets.choice_list import Choice
 from hermes_tui.widgets.field import Field

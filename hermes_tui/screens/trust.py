@@ -13,7 +13,8 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.types import CSSPathType
 
-from hermes_tui.engine.api import TrustAnswer, TrustItem, TrustRequest
+from hermes_tui.engine.api import TrustAnswer
+from hermes_tui.engine.types.choices import TrustItem, TrustRequest
 from hermes_tui.widgets.choice_list import Choice, ChoiceList
 from hermes_tui.widgets.hint_line import HintLine
 from hermes_tui.widgets.inert import clean, one_line

@@ -10,7 +10,8 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.types import CSSPathType
 
-from hermes_tui.engine.api import FileChange, UndoPlan, UndoScope
+from hermes_tui.engine.api import UndoScope
+from hermes_tui.engine.types.changes import FileChange, UndoPlan
 from hermes_tui.widgets.choice_list import Choice, ChoiceList
 from hermes_tui.widgets.hint_line import HintLine
 from hermes_tui.widgets.inert import one_line

@@ -12,7 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.types import CSSPathType
 
-from hermes_tui.engine.api import Engine, UsageReport
+from hermes_tui.engine.api import Engine
+from hermes_tui.engine.types.sessions import UsageReport
 from hermes_tui.widgets.hint_line import HintLine
 from hermes_tui.widgets.line_view import LineView
 from hermes_tui.widgets.usage_text import Measure, usage_lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hermes_tui.engine.api import Snippet, StoredMessage
+from hermes_tui.engine.types.sessions import Snippet, StoredMessage
 
 from .line_text import Line
 from .line_view import LineView

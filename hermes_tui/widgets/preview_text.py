@@ -6,8 +6,8 @@ import json
 import time
 from collections.abc import Sequence
 
-from hermes_tui.engine.api import SessionRow, Snippet, StoredMessage
 from hermes_tui.engine.types.messages import ToolCall, text_of
+from hermes_tui.engine.types.sessions import SessionRow, Snippet, StoredMessage
 
 from .inert import clean, last_overwrite, one_line
 from .line_text import Line, Span, line, shown

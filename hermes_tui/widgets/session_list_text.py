@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from hermes_tui.engine.api import SessionRow, Snippet
+from hermes_tui.engine.types.sessions import SessionRow, Snippet
 
 from .inert import one_line
 from .line_text import Span, cells_of, clip_spans, clip_start, overlay

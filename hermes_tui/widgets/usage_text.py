@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from rich.cells import cell_len
 
-from hermes_tui.engine.api import UsageReport, UsageRow
+from hermes_tui.engine.types.sessions import UsageReport, UsageRow
 
 from .line_text import Line, Span, clip, clip_start, line, shown
 

@@ -17,7 +17,7 @@ def test_an_export_goes_to_a_path_with_blanks(user: Installation) -> None:
         say(terminal, "hello")
         idle(terminal)
         say(terminal, "/export my notes.md")
-        terminal.wait_for("Wrote")
+        terminal.wait(lambda _: (user.work / "my notes.md").exists(), "the first file")
         say(terminal, "/export json my data.json")
         terminal.wait(lambda _: (user.work / "my data.json").exists(), "the second file")
     assert "hello" in (user.work / "my notes.md").read_text()

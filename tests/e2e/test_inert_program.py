@@ -66,6 +66,7 @@ def test_it_is_inert_live_resumed_found_and_in_the_list(user: Installation, serv
         terminal.type("/find after\r")
         terminal.wait_for("hit ")
         terminal.type("\x1b")
+        terminal.wait_gone("hit ")
         terminal.type("\x12")  # the browser with its preview
         terminal.wait_for("Sessions")
         assert acted(bytes(terminal.raw)) == []

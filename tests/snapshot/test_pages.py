@@ -6,7 +6,7 @@ import pytest
 from support import scenes, story
 from support.snapshots import NOW, Stage
 
-from hermes_tui.engine.api import UsageReport, UsageRow
+from hermes_tui.engine.types.sessions import UsageReport, UsageRow
 from hermes_tui.screens.choose import ChooseScreen
 from hermes_tui.screens.rewind import RewindScreen
 from hermes_tui.screens.usage import UsageScreen

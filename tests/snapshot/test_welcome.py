@@ -3,7 +3,7 @@
 import pytest
 from support import scenes
 
-from hermes_tui.engine.api import ConnectionCheck
+from hermes_tui.engine.types.models import ConnectionCheck
 
 REFUSED = ConnectionCheck(
     ok=False, text="Anthropic does not accept the key.", hint="Make a new one at console.anthropic.com."

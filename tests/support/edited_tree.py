@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from hermes_tui.engine.api import Undone
 from hermes_tui.engine.checkpoints.history import FileHistory
 from hermes_tui.engine.checkpoints.look import look
 from hermes_tui.engine.checkpoints.tracker import Tracker
 from hermes_tui.engine.checkpoints.tree import Limits
 from hermes_tui.engine.store.checkpoints import CheckpointDB
+from hermes_tui.engine.types.changes import Undone
 
 SESSION = "s"
 LAST = 1 << 60

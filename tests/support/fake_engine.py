@@ -7,21 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hermes_tui.engine.api import (
-    AllowRuleRow,
-    ConnectionCheck,
-    ModelRow,
-    ProviderRow,
-    SearchHit,
-    SearchPage,
-    SessionRow,
-    SettingRow,
-    Snippet,
-    StoredMessage,
-    Undone,
-    UsageReport,
-)
+from hermes_tui.engine.types.changes import Undone
+from hermes_tui.engine.types.choices import AllowRuleRow, SettingRow
 from hermes_tui.engine.types.errors import HermesError
+from hermes_tui.engine.types.models import ConnectionCheck, ModelRow, ProviderRow
+from hermes_tui.engine.types.sessions import SearchHit, SearchPage, SessionRow, Snippet, StoredMessage, UsageReport
 
 
 class FakeEngine:

@@ -11,8 +11,9 @@ from support import story
 from support.fake_jobs import FakeJobs
 from support.snapshots import NOW, Stage
 
-from hermes_tui.engine.api import ConnectionCheck, ProviderRow, TrustItem, TrustRequest
 from hermes_tui.engine.types import events as ev
+from hermes_tui.engine.types.choices import TrustItem, TrustRequest
+from hermes_tui.engine.types.models import ConnectionCheck, ProviderRow
 from hermes_tui.engine.types.requests import ApprovalDecision, ClarifyRequest
 from hermes_tui.screens.approval import ApprovalScreen
 from hermes_tui.screens.approval_guard import Pacing

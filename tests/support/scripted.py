@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hermes_tui.engine.api import StoredMessage
 from hermes_tui.engine.config.settings import Settings
 from hermes_tui.engine.policy.gate.verdict import Verdict
 from hermes_tui.engine.providers.base import Endpoint, ModelRequest, StreamControl
@@ -27,6 +26,7 @@ from hermes_tui.engine.types.errors import ConfigError, StreamBroken
 from hermes_tui.engine.types.events import Event
 from hermes_tui.engine.types.messages import Message, text_of
 from hermes_tui.engine.types.requests import VerdictName
+from hermes_tui.engine.types.sessions import StoredMessage
 from hermes_tui.engine.types.usage import Usage
 from hermes_tui.tools.base import Assessment, PathUse, Result
 from hermes_tui.tools.registry import ToolRegistry

@@ -22,19 +22,12 @@ from textual.types import CSSPathType
 import hermes_tui.app
 from hermes_tui.app import HermesApp
 from hermes_tui.bridge import coalesce
-from hermes_tui.engine.api import (
-    Engine,
-    EventSink,
-    FileChange,
-    SessionState,
-    StoredMessage,
-    Undone,
-    UndoPlan,
-    UndoScope,
-)
+from hermes_tui.engine.api import Engine, EventSink, UndoScope
+from hermes_tui.engine.types.changes import FileChange, Undone, UndoPlan
 from hermes_tui.engine.types.events import Event
 from hermes_tui.engine.types.inspection import ContextReport, RequestDetail, RequestRow
 from hermes_tui.engine.types.preferences import UiSettings
+from hermes_tui.engine.types.sessions import SessionState, StoredMessage
 from hermes_tui.screens.chat import ChatScreen
 
 _APP_FOLDER = Path(hermes_tui.app.__file__).parent

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from hermes_tui.engine.api import SearchPage, StoredMessage
 from hermes_tui.engine.store.db import SessionDB
 from hermes_tui.engine.types.messages import Message
+from hermes_tui.engine.types.sessions import SearchPage, StoredMessage
 
 
 def user(text: str) -> Message:

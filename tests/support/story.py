@@ -12,20 +12,13 @@ from typing import Any
 
 from support.snapshots import NOW
 
-from hermes_tui.engine.api import (
-    AllowRuleRow,
-    FileChange,
-    KeptFile,
-    ModelRow,
-    ProviderRow,
-    SessionRow,
-    SettingRow,
-    StoredMessage,
-    UndoPlan,
-)
 from hermes_tui.engine.types import events as ev
+from hermes_tui.engine.types.changes import FileChange, KeptFile, UndoPlan
+from hermes_tui.engine.types.choices import AllowRuleRow, SettingRow
 from hermes_tui.engine.types.jobs import JobRow
+from hermes_tui.engine.types.models import ModelRow, ProviderRow
 from hermes_tui.engine.types.requests import ApprovalRequest, CommandPart, TouchedPath
+from hermes_tui.engine.types.sessions import SessionRow, StoredMessage
 from hermes_tui.engine.types.usage import Usage
 from hermes_tui.tools.registry import load_builtin_tools
 

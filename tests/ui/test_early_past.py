@@ -11,11 +11,12 @@ from support.screens import painted, until
 from support.snapshots import StageEngine, StageSession
 
 from hermes_tui.app import HermesApp
-from hermes_tui.engine.api import Engine, SessionState, StoredMessage
+from hermes_tui.engine.api import Engine
 from hermes_tui.engine.runtime.replay import replay
 from hermes_tui.engine.types.errors import HermesError, SessionNotFound
 from hermes_tui.engine.types.events import Event
 from hermes_tui.engine.types.preferences import StartRequest, UiSettings
+from hermes_tui.engine.types.sessions import SessionState, StoredMessage
 from hermes_tui.tools.registry import ToolRegistry
 from hermes_tui.widgets.entries import UserEntry
 

@@ -12,8 +12,9 @@ from support import scenes, story
 from support.screens import painted
 from support.snapshots import Stage, StageApp
 
-from hermes_tui.engine.api import KeptFile, StoredMessage, Undone
 from hermes_tui.engine.types import events as ev
+from hermes_tui.engine.types.changes import KeptFile, Undone
+from hermes_tui.engine.types.sessions import StoredMessage
 from hermes_tui.widgets.entries import NoticeEntry, ToolEntry, UserEntry
 
 DONE = Undone(text=story.ASKED, has_message=True, files=("a.py", "b.py"))

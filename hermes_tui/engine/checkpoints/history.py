@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..api import FileChange, KeptFile, Undone, UndoPlan, UndoScope
+from ..api import UndoScope
 from ..store.checkpoint_rows import Operation
 from ..store.checkpoints import CheckpointDB, Scope
+from ..types.changes import FileChange, KeptFile, Undone, UndoPlan
 from ..types.files import FileEdit
 from .plan import by_path, plan_moves, plan_undo
 from .restore import restore

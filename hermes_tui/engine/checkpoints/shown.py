@@ -10,7 +10,7 @@ from ...tools.base import ToolFailure
 from ...tools.diffs import Diff, deleted, unified
 from ...tools.paths import show
 from ...tools.textfile import decode
-from ..api import ChangeKind, FileChange
+from ..types.changes import ChangeKind, FileChange
 from ..types.errors import StoreError
 from ..types.files import NOTHING, FileEdit, FileState
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, cast, get_args, get_origin
 
-from ..api import SettingKind, SettingRow
+from ..types.choices import SettingKind, SettingRow
 from .describe import SettingDoc, describe_settings, toml
 from .loader import COMMAND_LINE, ENV_PREFIX, LoadedSettings
 from .schema import find, item_type

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from ..api import StoredMessage
 from ..context.compression import kept_rows
 from ..context.memory import MemoryBook, Snapshot
 from ..context.project_files import ProjectFile, find_project_file
@@ -20,6 +19,7 @@ from ..policy.redaction import Redactor
 from ..types.events import ContextCompressed, Event, MessageCommitted, Notice
 from ..types.ids import new_session_id
 from ..types.messages import ApiMessage, Message
+from ..types.sessions import StoredMessage
 from ..types.usage import Usage
 from .hub import Hub
 from .outcome import Bill

@@ -10,12 +10,13 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..api import AgentSession, SessionState
+from ..api import AgentSession
 from ..context.memory import MemoryBook
 from ..policy.trust import TrustStore
 from ..store.checkpoints import CheckpointDB
 from ..store.db import SessionDB
 from ..types.errors import SessionNotFound
+from ..types.sessions import SessionState
 from .agent import Agent, AgentOptions, AgentParts
 from .memory_directory import MemoryDirectory
 from .model_directory import ModelDirectory, ModelParts

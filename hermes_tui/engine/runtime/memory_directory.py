@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..api import KeptNote, NoteTarget
 from ..context.memory import MemoryBook, MemoryFile
+from ..types.choices import KeptNote, NoteTarget
 from ..types.errors import HermesError, ToolError
 
 

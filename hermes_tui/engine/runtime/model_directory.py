@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..api import AllowRuleRow, ConnectionCheck, ModelRow, ProviderRow, SettingRow
 from ..config.choices import save_choice, set_config
 from ..config.listing import list_settings
 from ..config.loader import COMMAND_LINE, ENV_PREFIX, LoadedSettings
@@ -18,7 +17,9 @@ from ..providers.catalog import Provider
 from ..providers.discover import LocalServer, discover
 from ..providers.resolve import provider_named, provider_names, resolve
 from ..providers.windows import known_window, prices
+from ..types.choices import AllowRuleRow, SettingRow
 from ..types.errors import ConfigError, HermesError
+from ..types.models import ConnectionCheck, ModelRow, ProviderRow
 from .interrupt import CancelToken
 from .rule_book import RuleBook
 

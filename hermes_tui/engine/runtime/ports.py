@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, TypeAlias, TypedDict, Unpack
 
-from ..api import SearchPage, SessionRow, StoredMessage
 from ..policy.gate.verdict import Verdict
 from ..providers.base import Endpoint, ProviderClient
 from ..types.messages import Message
+from ..types.sessions import SearchPage, SessionRow, StoredMessage
 from ..types.usage import Usage
 
 

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...tools.registry import load_builtin_tools
-from ..api import SessionState, StoredMessage
 from ..store.connections import Database
 from ..store.messages import MessagesPart
 from ..store.migrations import MIGRATIONS, schema_version
 from ..store.sessions import SessionsPart
 from ..types.errors import HermesError
 from ..types.events import Event
+from ..types.sessions import SessionState, StoredMessage
 from .replay import replay
 
 

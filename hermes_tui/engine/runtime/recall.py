@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..api import SearchHit, SessionRow, StoredMessage
 from ..types.errors import SessionNotFound, ToolError
 from ..types.messages import text_of
+from ..types.sessions import SearchHit, SessionRow, StoredMessage
 from .ports import SessionArchive
 
 HIT_PLACES = 3

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import cast
 
 from ...tools.registry import ToolRegistry
-from ..api import StoredMessage
 from ..types.events import (
     ContextCompressed,
     Event,
@@ -26,6 +25,7 @@ from ..types.events import (
     TurnStarted,
 )
 from ..types.messages import JsonObject, Message, ToolCall, text_of, typed_text
+from ..types.sessions import StoredMessage
 from .steering import detach
 
 LOST_RESULT = json.dumps({"ok": False, "error": "The result was never stored."})

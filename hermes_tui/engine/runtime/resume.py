@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from ..api import ResumeProblem, SessionRow
 from ..providers.base import Endpoint
 from ..types.errors import HermesError
+from ..types.sessions import ResumeProblem, SessionRow
 
 
 def resume_problems(

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from weakref import WeakSet
 
-from ..api import AllowRuleRow, RuleKind
 from ..config.choices import change_rule, save_rule
 from ..config.loader import load_settings
 from ..config.paths import Paths
@@ -15,6 +14,7 @@ from ..config.settings import ApprovalSettings
 from ..policy.allowlist import parse_rule
 from ..policy.gate.gate import ShellGate
 from ..policy.rule_hits import RuleHits
+from ..types.choices import AllowRuleRow, RuleKind
 from ..types.errors import ConfigError
 
 log = logging.getLogger(__name__)

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ...tools.registry import ToolRegistry
-from ..api import EventSink, FileChange, SessionState, StoredMessage, Undone, UndoPlan, UndoScope
+from ..api import EventSink, UndoScope
+from ..types.changes import FileChange, Undone, UndoPlan
 from ..types.errors import HermesError, StoreError
 from ..types.events import (
     Event,
@@ -26,6 +27,7 @@ from ..types.events import (
 )
 from ..types.inspection import ContextReport, RequestDetail, RequestRow
 from ..types.requests import ApprovalDecision, ClarifyAnswer
+from ..types.sessions import SessionState, StoredMessage
 from .agent import Agent
 from .attachments import message_with
 from .jobs import SessionJobs

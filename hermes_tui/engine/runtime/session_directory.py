@@ -11,14 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..api import SearchPage, SessionRow, SessionSort, StoredMessage, Undone, UsageReport, UsageRow
+from ..api import SessionSort
 from ..checkpoints.history import FileHistory
 from ..policy.redaction import Redactor
 from ..store.checkpoints import CheckpointDB
 from ..store.db import SessionDB
 from ..store.export import ExportFormat
+from ..types.changes import Undone
 from ..types.errors import ConfigError, StoreError, StoreReadOnly
 from ..types.messages import typed_text
+from ..types.sessions import SearchPage, SessionRow, StoredMessage, UsageReport, UsageRow
 from .undoing import image_files
 
 UNDO_DELETE_S = 10.0

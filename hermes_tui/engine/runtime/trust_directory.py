@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ..api import TrustAnswer, TrustItem, TrustRequest
+from ..api import TrustAnswer
 from ..config.project import find_project_config
 from ..context.project_files import find_project_file, reveal_hidden
 from ..policy.trust import TrustStore
+from ..types.choices import TrustItem, TrustRequest
 
 
 class TrustDirectory:

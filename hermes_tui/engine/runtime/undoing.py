@@ -12,8 +12,9 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from ..api import FileChange, Undone, UndoPlan, UndoScope
+from ..api import UndoScope
 from ..checkpoints.history import FileHistory
+from ..types.changes import FileChange, Undone, UndoPlan
 from ..types.errors import StoreError
 from ..types.events import Event, FilesChanged
 from ..types.messages import Message, typed_text

@@ -7,10 +7,10 @@ import sqlite3
 import time
 from typing import Any
 
-from ..api import StoredMessage
 from ..types.errors import SessionNotFound
 from ..types.ids import new_session_id
 from ..types.messages import typed_text
+from ..types.sessions import StoredMessage
 from . import lineage, names, rows
 from .base import Part
 from .session_rows import make

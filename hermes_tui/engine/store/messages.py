@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..api import StoredMessage
 from ..types.messages import Message, typed_text
+from ..types.sessions import StoredMessage
 from . import lineage, names, rows
 from .base import Part
 from .past import model_history

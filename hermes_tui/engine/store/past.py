@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from ..api import StoredMessage
+from ..types.sessions import StoredMessage
 from . import lineage, rows
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from ..api import SearchHit, SearchPage, Snippet
+from ..types.sessions import SearchHit, SearchPage, Snippet
 from . import live
 from .matching import TEXT_COLUMNS, Plan
 from .session_rows import to_row

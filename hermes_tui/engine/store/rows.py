@@ -8,8 +8,8 @@ import sqlite3
 import time
 from typing import Any, cast
 
-from ..api import StoredMessage
 from ..types.messages import Message
+from ..types.sessions import StoredMessage
 from .text import decode, encode
 
 log = logging.getLogger(__name__)

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..api import SearchPage
 from ..types.errors import Interrupted
+from ..types.sessions import SearchPage
 from . import index, query, results
 from .base import Part
 from .connections import Database

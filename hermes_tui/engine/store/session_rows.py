@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..api import SessionRow
+from ..types.sessions import SessionRow
 
 TOKEN_COLUMNS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 COUNT_COLUMNS = ("request_count", "unpriced_count", *TOKEN_COLUMNS, "cost_usd")

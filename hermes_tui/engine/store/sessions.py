@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ..api import SessionRow, SessionSort
+from ..api import SessionSort
 from ..types.ids import new_session_id
 from ..types.messages import Message
+from ..types.sessions import SessionRow
 from . import lineage, live, names
 from .base import Part
 from .messages import store

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
-from ..api import Engine, ModelRow
+from ..api import Engine
+from ..types.models import ModelRow
 from .output import out, out_json, table
 
 

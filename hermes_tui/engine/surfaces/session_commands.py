@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ..api import SearchHit, SessionRow
 from ..config.paths import find_paths
 from ..store.db import SessionDB
 from ..types.messages import text_of
+from ..types.sessions import SearchHit, SessionRow
 from . import session_care, session_files, session_transfer
 from .output import ago, clip, out, out_json, table
 

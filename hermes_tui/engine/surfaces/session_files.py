@@ -10,11 +10,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from ..api import FileChange, KeptFile
 from ..checkpoints.history import FileHistory
 from ..config.paths import find_paths
 from ..store.checkpoints import CheckpointDB
 from ..store.db import SessionDB
+from ..types.changes import FileChange, KeptFile
 from ..types.errors import HermesError, StoreError
 from .output import count_of, out, out_json
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hermes_tui.engine.api import Engine, KeptNote, NoteTarget
+    from hermes_tui.engine.api import Engine
+    from hermes_tui.engine.types.choices import KeptNote, NoteTarget
     from hermes_tui.screens.chat import ChatScreen
 
 _ABOUT_PERSON = re.compile(r"(?:user|me)\s*:\s*", re.IGNORECASE)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast, get_args
 
-from hermes_tui.engine.api import AgentSession, Undone, UndoPlan, UndoScope
+from hermes_tui.engine.api import AgentSession, UndoScope
+from hermes_tui.engine.types.changes import Undone, UndoPlan
 from hermes_tui.engine.types.messages import typed_text
 from hermes_tui.widgets.composer_commands import kind_of
 

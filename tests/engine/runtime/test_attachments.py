@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from support.scripted import Bench, bench, say
 
-from hermes_tui.engine.api import SessionState
 from hermes_tui.engine.config.settings import ApprovalSettings
 from hermes_tui.engine.policy.gate.gate import ShellGate
 from hermes_tui.engine.providers import anthropic_messages, chat_completions, responses
@@ -24,6 +23,7 @@ from hermes_tui.engine.types.errors import HermesError, PartRejected
 from hermes_tui.engine.types.events import Notice, RequestRetrying, TurnStarted
 from hermes_tui.engine.types.mentions import find_mentions, parse_mention
 from hermes_tui.engine.types.messages import Message, text_of, typed_text
+from hermes_tui.engine.types.sessions import SessionState
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"pixels"
 

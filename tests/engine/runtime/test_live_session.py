@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from support.scripted import GUARD_S, Hang, TableGate, bench, call, join, say, start
 
-from hermes_tui.engine.api import AgentSession, SessionState
+from hermes_tui.engine.api import AgentSession
 from hermes_tui.engine.runtime.session import LiveSession
 from hermes_tui.engine.types.errors import ConfigError, HermesError
 from hermes_tui.engine.types.events import ApprovalRequested, Event, ModelChanged, SessionOpened, SessionTitled
 from hermes_tui.engine.types.requests import ApprovalDecision, ClarifyAnswer
+from hermes_tui.engine.types.sessions import SessionState
 
 
 def live(replies: list[Any], tmp_path: Path, platform: str = "tui", **kwargs: Any) -> tuple[Any, LiveSession]:

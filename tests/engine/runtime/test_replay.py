@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from support.scripted import Bench, Do, Hang, bench, call, echo_tools, say, think
 
-from hermes_tui.engine.api import StoredMessage
 from hermes_tui.engine.runtime.replay import replay
 from hermes_tui.engine.types import events as ev
 from hermes_tui.engine.types.deltas import TextPiece
 from hermes_tui.engine.types.errors import BadRequest, Overloaded
+from hermes_tui.engine.types.sessions import StoredMessage
 
 
 def entries(events: Sequence[ev.Event]) -> list[list[Any]]:

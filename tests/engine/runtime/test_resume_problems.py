@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from support.scripted import ENDPOINT
 
-from hermes_tui.engine.api import SessionRow
 from hermes_tui.engine.providers.base import Endpoint
 from hermes_tui.engine.runtime.resume import resume_problems
 from hermes_tui.engine.types.errors import AuthError, ConfigError, HermesError
+from hermes_tui.engine.types.sessions import SessionRow
 
 
 def problems(tmp_path: Path, error: HermesError | None = None, *, is_free: bool = True, **columns: str) -> list[str]:

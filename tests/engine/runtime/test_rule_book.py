@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from hermes_tui.engine.api import AllowRuleRow, RuleKind
 from hermes_tui.engine.config.loader import load_settings
 from hermes_tui.engine.config.paths import find_paths
 from hermes_tui.engine.policy.gate.gate import ShellGate
 from hermes_tui.engine.policy.rule_hits import RuleHits
 from hermes_tui.engine.runtime.rule_book import RuleBook
+from hermes_tui.engine.types.choices import AllowRuleRow, RuleKind
 from hermes_tui.engine.types.errors import ConfigError
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from support.scripted import bench, say
 
-from hermes_tui.engine.api import SessionState
 from hermes_tui.engine.runtime.logs import start_log
 from hermes_tui.engine.runtime.session import LiveSession
 from hermes_tui.engine.runtime.session_directory import SessionDirectory
 from hermes_tui.engine.store.db import SessionDB
+from hermes_tui.engine.types.sessions import SessionState
 
 KEY = "my-own-key-0123456789"
 TOKEN = "ghp_" + "A1b2C3d4E5" * 4

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from support.store import assistant, found, talk, user
 
-from hermes_tui.engine.api import SearchPage
 from hermes_tui.engine.runtime.session_directory import SessionDirectory
 from hermes_tui.engine.store.db import SessionDB
 from hermes_tui.engine.types.errors import ConfigError
+from hermes_tui.engine.types.sessions import SearchPage
 from hermes_tui.engine.types.usage import Usage
 
 

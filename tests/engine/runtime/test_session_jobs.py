@@ -11,13 +11,13 @@ import pytest
 from support.processes import is_running, pid_in, wait_for
 from support.scripted import NO_TITLE, Bench, Do, ScriptedClient, TableGate, bench, call, say
 
-from hermes_tui.engine.api import SessionState
 from hermes_tui.engine.config.settings import ApprovalSettings
 from hermes_tui.engine.policy.gate.gate import ShellGate
 from hermes_tui.engine.runtime.session import LiveSession
 from hermes_tui.engine.runtime.steering import attach, detach
 from hermes_tui.engine.types.errors import ToolError
 from hermes_tui.engine.types.events import ApprovalRequested, JobsChanged, Notice, ToolFinished, ToolOutput
+from hermes_tui.engine.types.sessions import SessionState
 from hermes_tui.tools import job_spawn
 from hermes_tui.tools.registry import load_builtin_tools
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hermes_tui.engine.api import StoredMessage
 from hermes_tui.engine.runtime.replay import replay
+from hermes_tui.engine.types.sessions import StoredMessage
 from hermes_tui.screens.chat_history import present_into_list, read_page
 from hermes_tui.tools.registry import ToolRegistry
 from hermes_tui.widgets.entries import ToolEntry

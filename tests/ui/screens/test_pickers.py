@@ -6,8 +6,9 @@ from support.screens import Host, painted, until
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from hermes_tui.engine.api import AllowRuleRow, ModelRow
+from hermes_tui.engine.types.choices import AllowRuleRow
 from hermes_tui.engine.types.errors import HermesError
+from hermes_tui.engine.types.models import ModelRow
 from hermes_tui.screens.confirm import ConfirmScreen
 from hermes_tui.screens.help import HelpScreen
 from hermes_tui.screens.model_picker import ModelPickerScreen, price_words, window_words

@@ -1,6 +1,6 @@
 import json
 
-from hermes_tui.engine.api import Snippet, StoredMessage
+from hermes_tui.engine.types.sessions import Snippet, StoredMessage
 from hermes_tui.widgets.preview_text import MAX_TOOL_LINES, find_words, preview_lines, searched_words
 
 

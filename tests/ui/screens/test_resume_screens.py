@@ -6,7 +6,7 @@ import pytest
 from support.fake_engine import FakeEngine
 from support.screens import Host, painted, picture, until
 
-from hermes_tui.engine.api import StoredMessage
+from hermes_tui.engine.types.sessions import StoredMessage
 from hermes_tui.screens.choose import ChooseScreen
 from hermes_tui.screens.rewind import RewindScreen
 from hermes_tui.widgets.choice_list import Choice

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from hermes_tui.engine.api import SessionRow, Snippet
+from hermes_tui.engine.types.sessions import SessionRow, Snippet
 from hermes_tui.widgets.session_list_text import (
     SessionItem,
     ago,

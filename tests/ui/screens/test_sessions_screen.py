@@ -8,8 +8,8 @@ from support.screens import Host, painted, until
 from textual import events
 from textual.pilot import Pilot
 
-from hermes_tui.engine.api import SessionRow, StoredMessage
 from hermes_tui.engine.types.errors import HermesError
+from hermes_tui.engine.types.sessions import SessionRow, StoredMessage
 from hermes_tui.screens import sessions_actions
 from hermes_tui.screens.sessions import SessionChoice, SessionsScreen
 from hermes_tui.screens.sessions_keys import ACTIONS

@@ -10,7 +10,7 @@ from support.story import RULES, SETTINGS
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from hermes_tui.engine.api import SettingRow
+from hermes_tui.engine.types.choices import SettingRow
 from hermes_tui.engine.types.errors import ConfigError
 from hermes_tui.screens.actions.settings import page
 from hermes_tui.screens.choose import ChooseScreen

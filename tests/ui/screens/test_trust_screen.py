@@ -7,7 +7,7 @@ from support.screens import Clock, Dialog, Host, painted, until
 from textual import events
 from textual.pilot import Pilot
 
-from hermes_tui.engine.api import TrustItem, TrustRequest
+from hermes_tui.engine.types.choices import TrustItem, TrustRequest
 from hermes_tui.screens.approval_guard import Pacing
 from hermes_tui.screens.approval_modal import GuardedModal
 from hermes_tui.screens.trust import TrustScreen

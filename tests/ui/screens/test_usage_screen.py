@@ -9,7 +9,7 @@ from support.fake_engine import FakeEngine
 from support.screens import Host, painted, picture, until
 from textual.pilot import Pilot
 
-from hermes_tui.engine.api import UsageReport, UsageRow
+from hermes_tui.engine.types.sessions import UsageReport, UsageRow
 from hermes_tui.screens.usage import UsageScreen
 from hermes_tui.widgets.usage_text import Measure, bucketed, cost_words, count_words, usage_lines
 

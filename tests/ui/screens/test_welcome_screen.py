@@ -4,8 +4,8 @@ from support.screens import Host, painted, until
 from textual import events
 from textual.pilot import Pilot
 
-from hermes_tui.engine.api import ConnectionCheck, ModelRow, ProviderRow
 from hermes_tui.engine.types.errors import HermesError
+from hermes_tui.engine.types.models import ConnectionCheck, ModelRow, ProviderRow
 from hermes_tui.screens.welcome import WelcomeChoice, WelcomeScreen
 from hermes_tui.widgets.field import Field
 from hermes_tui.widgets.fuzzy_list import FuzzyList
