@@ -380,6 +380,10 @@ DOCUMENTED_KEYS = frozenset({"send", "newline", "files", "shell", "note"})
 """Rows that the composer handles itself."""
 FIXED_KEYS = frozenset({"send", "interrupt", "rewind", "files", "shell", "note", "quit"})
 """Rows whose key depends on what is there; ``[keys]`` cannot move them."""
+WITHOUT_ENGINE = frozenset(command.id for command in COMMANDS if command.group in ("Reading", "Writing")) - {
+    "forget", "jobs",
+} | {"interrupt", "mouse", "palette", "help", "suspend", "quit", "find_next", "find_previous"}  # fmt: skip
+"""Actions that need nothing but the screen; the others wait for the engine's start."""
 _ONLY_AS_KEYS = frozenset({"entry_up", "entry_down", "user_up", "user_down", "entry_toggle", "palette"})
 PALETTE_IDS = BY_ID.keys() - _ONLY_AS_KEYS - DOCUMENTED_KEYS
 """Actions that make sense when chosen from a list."""

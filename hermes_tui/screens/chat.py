@@ -18,7 +18,7 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Static
 
-from hermes_tui.commands import BY_ID, BY_SLASH, COMMANDS, greeting_keys, key_of, slash_rows
+from hermes_tui.commands import BY_ID, BY_SLASH, COMMANDS, WITHOUT_ENGINE, greeting_keys, key_of, slash_rows
 from hermes_tui.engine.types.errors import HermesError
 from hermes_tui.engine.types.preferences import StartRequest, UiSettings
 from hermes_tui.widgets.composer import Composer
@@ -98,6 +98,8 @@ class ChatScreen(Screen[None]):
         """The note that was kept last, for taking it back."""
         self.is_complete = False
         """False until :meth:`painted` has run: only typing works, and what is sent waits."""
+        self._has_no_engine = False
+        """It could not be built; why was said."""
         self._start = start
 
     def compose(self) -> ComposeResult:
@@ -167,7 +169,13 @@ class ChatScreen(Screen[None]):
     def engine_failed(self, error: HermesError) -> None:
         """Say why there is no engine; what was typed stays."""
         self.status.activity = ""
+        self._has_no_engine = True
         self.note("error", error.message, error.hint, kind="engine")
+        self.input.release()
+
+    def can_act(self, action_id: str) -> bool:
+        """Whether an action can be run already: what it needs is loaded, or will never be."""
+        return self.is_complete and (self.engine is not None or self._has_no_engine or action_id in WITHOUT_ENGINE)
 
     def run_in_thread(self, work: Callable[[], object], name: str, failed: Callable[[], object] = lambda: None) -> None:
         """Run blocking work in a worker thread; an error becomes a notice, and then ``failed`` is called."""

@@ -56,15 +56,24 @@ class ChatInput:
         self._clock = clock
         self._escaped_s = float("-inf")
         self._reader_keys = reader_keys(chat.ui.keys)
+        self._early: list[tuple[str, str]] = []
+        """What was asked for before there was anything to do it with."""
 
     def act(self, action_id: str, args: str = "") -> None:
-        """Run an action of the table."""
-        if not self._chat.is_complete:
-            self._chat.say("Still starting; try again in a moment.")
+        """Run an action of the table; one that comes too early waits for the engine."""
+        if not self._chat.can_act(action_id):
+            self._early.append((action_id, args))
             return
         from . import chat_actions
 
         chat_actions.run(self._chat, action_id, args)
+
+    def release(self) -> None:
+        """Run what waited, unless something else took the screen meanwhile."""
+        early, self._early = self._early, []
+        for action_id, args in early:
+            if self._chat.is_current:
+                self.act(action_id, args)
 
     def submitted(self, event: Composer.Submitted) -> None:
         """Run a command, or send the text."""

@@ -231,6 +231,7 @@ class ChatSessions:
         after, self._after_open = self._after_open, None
         if after is not None:
             after()
+        self._chat.input.release()
 
     def _ask_trust(self, wishes: TrustRequest, then: Callable[[TrustAnswer], None]) -> None:
         """Ask whether what the folder wants is used; go on once the answer is kept."""

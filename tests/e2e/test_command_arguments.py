@@ -15,6 +15,7 @@ def test_an_export_goes_to_a_path_with_blanks(user: Installation) -> None:
     with user.start() as terminal:
         ready(terminal)
         say(terminal, "hello")
+        terminal.wait_for("  ok ")
         idle(terminal)
         say(terminal, "/export my notes.md")
         terminal.wait(lambda _: (user.work / "my notes.md").exists(), "the first file")

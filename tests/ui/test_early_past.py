@@ -17,6 +17,7 @@ from hermes_tui.engine.types.errors import HermesError, SessionNotFound
 from hermes_tui.engine.types.events import Event
 from hermes_tui.engine.types.preferences import StartRequest, UiSettings
 from hermes_tui.engine.types.sessions import SessionState, StoredMessage
+from hermes_tui.screens.sessions import SessionsScreen
 from hermes_tui.tools.registry import ToolRegistry
 from hermes_tui.widgets.entries import UserEntry
 
@@ -98,6 +99,19 @@ async def test_what_is_typed_meanwhile_is_sent_when_the_session_is_open(tmp_path
         resumed.go()
         await until(pilot, lambda: resumed.session.turns == ["why"])
         assert asked(app) == ["fly a kite", "why"]
+
+
+async def test_a_key_that_needs_the_engine_is_not_lost_while_it_is_built(tmp_path: Any) -> None:
+    resumed = Resumed(Stored("fly a kite", "In wind."), Stored("fly a kite", "In wind."), tmp_path)
+    app = resumed.app
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: "In wind." in painted(app))
+        await pilot.press("ctrl+b")
+        await until(pilot, lambda: "Files changed" in painted(app), "what needs no engine comes at once")
+        await pilot.press("ctrl+r")
+        assert not isinstance(app.screen, SessionsScreen)
+        resumed.go()
+        await until(pilot, lambda: isinstance(app.screen, SessionsScreen))
 
 
 async def test_rows_that_came_meanwhile_replace_what_was_shown(tmp_path: Any) -> None:
