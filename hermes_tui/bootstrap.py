@@ -236,7 +236,7 @@ def build_engine(loaded: LoadedSettings, *, demo: bool = False, **endpoint_flags
         StoreError: Not even a temporary database can be made.
     """
     shop = Workshop(loaded, os.environ, endpoint_flags)
-    start_log(loaded.paths.log_dir, os.environ, Redactor(shop.secrets).text)
+    end_log = start_log(loaded.paths.log_dir, os.environ, Redactor(shop.secrets).text)
     if not shutil.which("bash"):
         effect = (
             "commands run in a plain sh, without a lasting state" if shutil.which("sh") else "no command can be run"
@@ -264,6 +264,7 @@ def build_engine(loaded: LoadedSettings, *, demo: bool = False, **endpoint_flags
         secrets=shop.secrets,
         checkpoints=shop.checkpoints,
         image_dir=loaded.paths.cache_dir / "output" / "images",
+        on_closed=end_log,
     )
 
 

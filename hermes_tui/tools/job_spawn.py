@@ -11,10 +11,11 @@ import struct
 import subprocess
 import tempfile
 import termios
+import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -58,27 +59,30 @@ class _Input:
     device: tuple[int, int] = (0, 0)
     """What the reading end is known by."""
     closed_because: str = "its input is closed"
+    _closing: threading.Lock = field(default_factory=threading.Lock)
 
     def write(self, data: bytes) -> None:
-        if self.fd < 0:
+        fd = self.fd
+        if fd < 0:
             raise ToolFailure(f"Nothing can be sent: {self.closed_because}.")
         deadline = time.monotonic() + WRITE_TIMEOUT_S
         sent = 0
         while sent < len(data):
-            ready = select.select([], [self.fd], [], max(0.0, deadline - time.monotonic()))[1]
-            if not ready:
-                raise ToolFailure(f"It does not read: {sent} of {len(data)} bytes were taken.")
             try:
-                sent += os.write(self.fd, data[sent : sent + 1_024])
+                ready = select.select([], [fd], [], max(0.0, deadline - time.monotonic()))[1]
+                if not ready:
+                    raise ToolFailure(f"It does not read: {sent} of {len(data)} bytes were taken.")
+                sent += os.write(fd, data[sent : sent + 1_024])
             except BlockingIOError:
                 continue
             except OSError as error:
                 raise ToolFailure(f"It reads no more input ({error.strerror}).") from None
 
     def close(self) -> None:
-        if self.fd >= 0 and not self.is_terminal:
-            os.close(self.fd)
-            self.fd = -1
+        with self._closing:  # it may end while its input is closed
+            if self.fd >= 0 and not self.is_terminal:
+                os.close(self.fd)
+                self.fd = -1
 
 
 class Spawned:

@@ -17,6 +17,7 @@ from support.tool_context import PlainContext, call_tool, plain_context
 from hermes_tui.tools import jobs as jobs_module
 from hermes_tui.tools.base import ToolFailure
 from hermes_tui.tools.job_output import TAIL_BYTES, JobOutput
+from hermes_tui.tools.job_spawn import _Input
 from hermes_tui.tools.job_watch import INTERVAL_S, Watch
 from hermes_tui.tools.registry import load_builtin_tools
 from hermes_tui.tools.session import jobs_of
@@ -594,3 +595,27 @@ def test_the_cards_say_what_happens(context: PlainContext) -> None:
     assert tool.display({"action": "list"}, result)["summary"] == "1 jobs, 1 running"
     assert "running  sleep 60" in tool.display({"action": "list"}, result)["output"]
     assert tool.display({"action": "log", "job": 9}, {"ok": False, "error": "no"})["summary"] == "no"
+
+
+def test_input_is_closed_once_when_a_job_ends_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second close could hit a file that something else opened in between."""
+    reading, writing = os.pipe()
+    given = _Input(fd=writing)
+    closed: list[int] = []
+    other = threading.Thread(target=given.close)
+    real_close = os.close
+
+    def close(fd: int) -> None:
+        closed.append(fd)
+        if len(closed) == 1:
+            other.start()
+            other.join(0.1)  # it waits for the first one; without a lock it closes, too
+        if closed == [fd]:
+            real_close(fd)
+
+    monkeypatch.setattr("hermes_tui.tools.job_spawn.os.close", close)  # nothing else shows the moment in between
+    given.close()
+    other.join()
+    monkeypatch.undo()
+    os.close(reading)
+    assert closed == [writing] and given.fd == -1

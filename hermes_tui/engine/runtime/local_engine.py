@@ -43,6 +43,7 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirect
         secrets: Returns the values of the keys in use, which no export may hold.
         checkpoints: What was done to files.
         image_dir: Private folder for images of messages that return to the prompt.
+        on_closed: Called last when the engine is closed.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirect
         secrets: Callable[[], Collection[str]] = tuple,
         checkpoints: CheckpointDB | None = None,
         image_dir: Path = Path(),
+        on_closed: Callable[[], object] = lambda: None,
     ) -> None:
         SessionDirectory.__init__(self, store, secrets, checkpoints, image_dir)
         ModelDirectory.__init__(self, model_parts)
@@ -71,6 +73,7 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirect
         self._user_model = model_parts.loaded().settings.model
         self._notices = tuple(notices)
         self._warm_up = warm_up
+        self._on_closed = on_closed
         self._open: list[LiveSession] = []
         self._lock = threading.Lock()
 
@@ -153,3 +156,4 @@ class LocalEngine(SessionDirectory, ModelDirectory, TrustDirectory, MemoryDirect
         if self._checkpoints is not None:
             self._checkpoints.close()
         self._store.close()
+        self._on_closed()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tomllib
 from collections.abc import Iterator
@@ -36,6 +37,13 @@ def test_a_change_is_written_told_and_followed_by_the_next_session(engine: Local
     assert (before.state.approval_mode, engine.open_session().state.approval_mode) == ("ask", "strict")
     row = next(row for row in engine.list_settings() if row.key == "approvals.mode")
     assert (row.text, row.origin.partition(":")[0], row.is_default) == ("strict", "config.toml", False)
+
+
+def test_a_closed_engine_leaves_logging_as_it_was() -> None:
+    logger = logging.getLogger("hermes_tui")
+    before = (logger.propagate, list(logger.handlers))
+    build_engine(load_settings(os.environ)).close()
+    assert (logger.propagate, logger.handlers) == before
 
 
 def test_the_model_counts_at_once(engine: LocalEngine) -> None:
