@@ -212,6 +212,7 @@ async def queue_focused(stage: Stage) -> None:
 
 
 async def _asked(stage: Stage, screen: GuardedModal[Any], keys: Sequence[str], says: str = "ready") -> None:
+    await stage.idle()  # what lies below is drawn
     await stage.show(screen)
     await stage.until(lambda: screen._guard.next_change_s(stage.dialog_clock.now) is not None, "the dialog is painted")
     stage.dialog_clock.advance(1)
