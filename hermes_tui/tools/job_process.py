@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, Protocol
+from typing import ClassVar, Final, NamedTuple, Protocol
 
 from .base import ToolFailure
 from .job_output import JobOutput
@@ -66,7 +66,30 @@ class Process(Protocol):
         ...
 
 
-class TakenOver:
+class _WithoutInput:
+    """The half of :class:`Process` of what began without input."""
+
+    __slots__ = ()
+    _refusal: ClassVar[str]
+
+    def write(self, data: bytes) -> None:
+        """Refuse."""
+        raise ToolFailure(f"Nothing can be sent: {self._refusal}")
+
+    @property
+    def takes_input(self) -> bool:
+        """Never."""
+        return False
+
+    def close_input(self) -> None:
+        """Nothing: it never had any."""
+
+    def readers(self) -> list[Reader] | None:
+        """Nobody reads."""
+        return []
+
+
+class TakenOver(_WithoutInput):
     """A command that began in the foreground, with the shell that runs it.
 
     Args:
@@ -77,6 +100,8 @@ class TakenOver:
         since: When the command began, in clock ticks; what is older in the session is spared.
         spare: Process ids known to be older.
     """
+
+    _refusal = "it was started in the foreground, where input is empty."
 
     def __init__(
         self, process: subprocess.Popen[bytes], out_fd: int, report: bytes, mark: str, since: int, spare: frozenset[int]
@@ -116,32 +141,17 @@ class TakenOver:
             return int(ending.status)
         return 128 - code if code < 0 else code
 
-    def write(self, data: bytes) -> None:
-        """Refuse: it was started without input."""
-        raise ToolFailure("Nothing can be sent: it was started in the foreground, where input is empty.")
-
-    @property
-    def takes_input(self) -> bool:
-        """Never: it began without."""
-        return False
-
-    def close_input(self) -> None:
-        """Nothing: it never had any."""
-
     def end(self, grace_s: float) -> None:
         """End the command and its shell; what earlier commands left running is spared."""
         if not self._is_over:
             end_session(self._process.pid, since=self._since, grace_s=grace_s, spare=self._spare)
 
-    def readers(self) -> list[Reader] | None:
-        """Nobody reads."""
-        return []
-
 
 @dataclass(slots=True)
-class LeftBehind:
+class LeftBehind(_WithoutInput):
     """What a command started with ``&`` and left running in the shell's session."""
 
+    _refusal: ClassVar[str] = "it was started with & and has no input. Use background instead."
     members: list[Member]
     out_fd: int = -1
     """The command's output, when something still holds it open."""
@@ -163,26 +173,10 @@ class LeftBehind:
         self._is_over = True
         return None
 
-    def write(self, data: bytes) -> None:
-        """Refuse: the shell's jobs have no input."""
-        raise ToolFailure("Nothing can be sent: it was started with & and has no input. Use background instead.")
-
-    @property
-    def takes_input(self) -> bool:
-        """Never: it began without."""
-        return False
-
-    def close_input(self) -> None:
-        """Nothing: it never had any."""
-
     def end(self, grace_s: float) -> None:
         """End these processes and what they started."""
         if not self._is_over:
             end_tree(self.members, grace_s)
-
-    def readers(self) -> list[Reader] | None:
-        """Nobody reads."""
-        return []
 
 
 def read_some(fd: int, most: int = _CHUNK) -> bytes:

@@ -14,46 +14,17 @@ from typing import Any
 
 from hermes_tui.tools.base import Tool, ToolFailure
 from hermes_tui.tools.registry import load_builtin_tools
+from hermes_tui.tools.signal import Signal
 
 _call_numbers = itertools.count(1)
 
 
-class PlainCancel:
+class PlainCancel(Signal):
     """A cancel token that a test cancels itself."""
 
-    def __init__(self) -> None:
-        self._event = threading.Event()
-        self._hooks: list[Callable[[], None]] = []
-        self._lock = threading.Lock()
-        self.reason = ""
-
-    @property
-    def cancelled(self) -> bool:
-        return self._event.is_set()
-
     def cancel(self, reason: str = "user") -> None:
-        with self._lock:
-            self.reason = reason
-            self._event.set()
-            hooks, self._hooks = self._hooks, []
-        for hook in hooks:
-            hook()
-
-    def on_cancel(self, hook: Callable[[], None]) -> Callable[[], None]:
-        with self._lock:
-            if not self._event.is_set():
-                self._hooks.append(hook)
-                return lambda: self._remove(hook)
-        hook()
-        return lambda: None
-
-    def _remove(self, hook: Callable[[], None]) -> None:
-        with self._lock:
-            if hook in self._hooks:
-                self._hooks.remove(hook)
-
-    def wait(self, timeout_s: float | None = None) -> bool:
-        return self._event.wait(timeout_s)
+        self.reason = reason
+        super().cancel()
 
 
 class PlainState:
